@@ -33,6 +33,7 @@ import { settingsOfRun } from './run-options.js'
  * @import { Settings } from '../../settings.js'
  * @import { Cell, Ranges } from '../answers/plan/cells.js'
  * @import { Target } from '../servers/open.js'
+ * @import { ConfigLine } from '../servers/embedded-servers.js'
  */
 
 const prefix = 'millrace-calibrate:'
@@ -81,9 +82,9 @@ export const strategiesIn = (text, files) => {
   return [...new Set([...named, ...own])]
 }
 
-/** New servers for a cell, so that their tables have nothing of other cells. @param {string} [serverBin] */
-export const localBench = async (serverBin) => {
-  const servers = await startLocalServers({ serverBin })
+/** New servers for a cell, so that their tables have nothing of other cells. @param {string} [serverBin] @param {readonly ConfigLine[]} [config] */
+export const localBench = async (serverBin, config) => {
+  const servers = await startLocalServers({ serverBin, config })
   return {
     where: servers.options,
     run: (/** @type {RunOptions} */ options, /** @type {RunHooks} */ hooks) =>

@@ -8,9 +8,12 @@ import { howToGetPeers } from '../base/optional-packages.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { exactly } from '../base/typed.js'
 import { plainText } from '../base/units.js'
+import { optionWords } from '../experiments/options.js'
+import { readSettings } from '../options/read-settings.js'
 import { findServerBinary } from '../servers/embedded-binary.js'
+import { limitOf } from '../servers/open.js'
 import { otherVersions, peerPath, peers } from '../servers/peers.js'
-import { defaultStrategy } from '../workloads/index.js'
+import { defaultStrategy, isStrategy, strategyNamed } from '../workloads/index.js'
 import { needNames } from '../workloads/needs.js'
 import { isModelFile, loadModel } from '../workloads/own/load.js'
 import { leastSecondsOf } from './choose.js'
@@ -20,6 +23,18 @@ import { placeIn, placeRows } from './place.js'
  * @import { About } from '../options/help.js'
  * @import { Peer } from '../servers/peers.js'
  * @import { Values } from '../options/values.js'
+ * @import { NeedName } from '../workloads/needs.js'
+ * @import { Excluded } from '../answers/choose/candidates.js'
+ * @import { Asked, Candidate } from './choose.js'
+ *
+ * @typedef {object} Request
+ * @property {NeedName[]} needs
+ * @property {Excluded[]} excluded
+ * @property {'models' | 'servers' | 'policies'} across
+ * @property {string} [maxmemory] of policies
+ * @property {number} servers different ones
+ * @property {Candidate[]} candidates
+ * @property {Omit<Asked, 'budgetS' | 'effect' | 'seed'>} asked
  */
 
 /** Options of a run that every candidate has, as they are typed there. */
@@ -34,6 +49,13 @@ const loadNames = exactly([
   ['sets', 'N', 'number of sorted sets over which ids are spread', undefined],
   ['connections', 'N', 'connections to each server', undefined],
 ])
+
+/** What runs of a cache have besides. */
+const cacheSettings = optionsOf('producer').filter(({ group }) => group === 'Caches')
+// Hits vary more than CPU.
+const cacheWindowS = 5
+const usualPolicies = ['allkeys-lru', 'allkeys-lfu', 'allkeys-random']
+const policiesWithTtl = ['volatile-lru', 'volatile-lfu', 'volatile-random', 'volatile-ttl']
 
 /** What a writer takes without the option. @param {string} name */
 const ofWriters = (name) => {
@@ -71,14 +93,24 @@ export const chooseOptions = [
       help: 'reads of the newest items a second, beside the writes: their cost is part of the comparison' },
     { name: 'limit', was: { 'read-limit': '--limit' }, key: 'readLimit', type: 'integer', range: ['1', '1M'], default: '1000', help: 'items of a read' },
     { name: 'weigh', type: 'text', place: 'WEIGHTS', default: 'cpu=1', brief: 'what counts: cpu=1,memory=0.5',
-      help: `what counts, of ${metricNames.join(', ')}, as in cpu=1,memory=0.5: the cost is the weighted geometric mean` },
+      help: `what counts, of ${metricNames.join(', ')}, as in cpu=1,memory=0.5: the cost is the weighted geometric mean; of a cache misses=1 unless given` },
     { name: 'file', also: ['workload', 'from'], type: 'path', brief: 'these options from a file (also --workload)',
       help: 'a YAML or JSON file with these options by their names; also --workload' },
   ]),
   ...ownOptions('Candidates', [
     { name: 'strategy', key: 'models', type: 'text', place: 'NAMES', repeatable: ',', otherwise: 'all that meet the needs; across servers, sorted-set',
       brief: 'data models, or files of your own: list,./feed.yaml',
-      help: 'data models, or files of your own (docs/reference/own-model.md): list,./feed.yaml' },
+      help: 'data models, or files of your own (docs/reference/own-model.md): list,./feed.yaml; a cache, as cache-aside: its policies' },
+    { name: 'with', type: 'named', repeatable: ',', place: 'SETTINGS', otherwise: 'none', help: 'settings of a cache: maxmemory=50MB,miss-time=5ms' },
+    ...cacheSettings.map(({ name, type, help, otherwise, default: value }) => ({
+      name,
+      with: exactly(true),
+      key: /** @type {any} */ (`load-${name}`),
+      type: type === 'flag' ? type : exactly('text'),
+      ...(name === 'policy'
+        ? { repeatable: exactly(','), otherwise: 'those that evict keys of this load', help: 'the candidates: allkeys-lru,allkeys-lfu' }
+        : { help, otherwise: otherwise ?? value ?? 'none' }),
+    })),
     { name: 'across', type: 'choice', choices: ['models', 'servers'], default: 'models',
       brief: 'servers: the same models on several server versions', help: 'servers: each model on every server of --servers' },
     { name: 'servers', type: 'text', place: 'NAMES', repeatable: ',', otherwise: 'that of PATH and all that npm run setup:peers has fetched',
@@ -116,6 +148,7 @@ export const chooseAbout = {
     ],
     ['a model of your own among them', '--workload workload.yaml --strategy list,stream,./feed.yaml'],
     ['one model on several servers', '--across servers --strategy list --rate 50k'],
+    ['the policy of a cache', '--strategy cache-aside --maxmemory 50MB --items 200k --rate 10k'],
   ],
   more: `Exit codes: 0 one is chosen (best, or the simplest of those that differ by less than 3 %), 98 cannot tell which is best, 4 no candidate has valid runs, 3 none can run on the servers. docs/choose.md says how it decides, and how sure that is.`,
 }
@@ -179,11 +212,95 @@ export const serversIn = (text, env) => {
   }))
 }
 
-/** @param {Values} values @param {NodeJS.ProcessEnv} env */
-export const chooseRequest = (values, env) => {
+/** How a row of the options was typed; undefined: it was not. @param {Values} values @param {readonly string[]} keys */
+const typedOf = (values, keys) => {
+  const key = keys.find((one) => values.given[one] !== undefined && values.given[one] !== 'default')
+  return key && chooseOptions.find((option) => option.key === key)?.name
+}
+
+/** Of the options of a run those that have a value, by their names. @param {Values} values @param {readonly string[]} names @returns {Record<string, string | true>} */
+const loadIn = (values, names) =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = values[`load-${name}`]
+      return value === undefined || value === false ? [] : [[name, value]]
+    }),
+  )
+
+/** As a program names them. @param {Record<string, string | true>} load */
+const asRunOptions = (load) =>
+  Object.fromEntries(
+    Object.entries(load).map(([name, value]) => [
+      name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase()),
+      value,
+    ]),
+  )
+
+const notOfCaches = [
+  'need',
+  'readsPerS',
+  'across',
+  'servers',
+  'calibration',
+  'url',
+  'host',
+  'port',
+  'cluster',
+]
+
+/** Of a cache its policies are candidates, each on servers with that policy. @param {Values} values @param {string} strategy @returns {Request} */
+const policyRequest = (values, strategy) => {
+  const odd = typedOf(values, notOfCaches)
+  if (odd !== undefined)
+    throw new OptionError(
+      `--${odd} does not go with --strategy ${strategy}: policies are chosen from, on local servers`,
+    )
+  if (values.items === undefined)
+    throw new OptionError('--items is missing: how many keys there are, as in --items 200k')
+  const isMortal = values.given['load-ttl'] !== 'default'
+  const { policy, maxmemory, ttl, ...rest } = loadIn(values, [
+    ...loadNames.map(([name]) => name),
+    ...cacheSettings.map(({ name }) => name),
+  ])
+  const load = { ...rest, ...(isMortal && { ttl }) }
+  const names = policy ? String(policy).split(',') : [...usualPolicies, ...(isMortal ? policiesWithTtl : [])]
+  const { serverBin, windowS } = values
+  const weigh = weightsIn(values.given.weigh === 'default' ? 'misses=1' : values.weigh)
+  if (weigh.memory !== undefined)
+    throw new OptionError('--weigh memory: that of a cache is its limit, the same for all policies')
+  const ran = { rate: rateIn(values.peak), items: values.items }
+  /** @param {string} one */
+  const configOf = (one) => {
+    const options = { strategy, ...ran, ...load, ...(maxmemory && { maxmemory }), policy: one }
+    return limitOf(readSettings({ program: 'producer', argv: optionWords(options), env: {} }))
+  }
+  return {
+    needs: [],
+    excluded: [],
+    across: exactly('policies'),
+    maxmemory: String(maxmemory),
+    servers: 1,
+    candidates: [...new Set(names)].map((name, simplicity) => ({
+      ...{ name, model: strategy, server: null, simplicity, gives_up: [] },
+      ...(serverBin !== undefined && { serverBin }),
+    })),
+    asked: {
+      ...ran,
+      seconds: values.given.windowS === 'default' ? cacheWindowS : windowS,
+      load: { ...asRunOptions(load), fill: 'keys' },
+      configs: Object.fromEntries(names.map((name) => [name, configOf(name)])),
+      files: {},
+      reads: null,
+      weigh,
+      where: null,
+    },
+  }
+}
+
+/** Candidates are data models, on one server or on several. @param {Values} values @param {NodeJS.ProcessEnv} env @returns {Request} */
+const modelRequest = (values, env) => {
   const { across, serverBin } = values
   const where = placeIn(values, env)
-  const rate = rateIn(values.peak)
   const needs = values.need === undefined ? [] : needsIn(values.need)
   const { names, files } = modelNamesIn(values.models, across)
   const address = ['url', 'host', 'port'].find((name) => values.given[name] !== 'default')
@@ -197,40 +314,63 @@ export const chooseRequest = (values, env) => {
     throw new OptionError(
       `no data model meets --need ${needs.join(',')}: ${excluded.map(({ name, unmet }) => `${name} does not meet ${unmet.join(', ')}`).join('; ')}`,
     )
+  const ofCache = typedOf(
+    values,
+    cacheSettings.map(({ name }) => `load-${name}`),
+  )
+  if (ofCache !== undefined)
+    throw new OptionError(`--with ${ofCache} is of a cache: add --strategy cache-aside`)
+  const weigh = weightsIn(values.weigh)
+  if (weigh.misses !== undefined)
+    throw new OptionError('--weigh misses: only a cache misses keys; add --strategy cache-aside')
   const servers = across === 'servers' ? serversIn(values.servers, env) : null
-  const candidates = models.flatMap(({ name, simplicity, gives_up }) =>
-    (servers ?? [null]).map((server) => ({
-      name: server === null ? name : models.length > 1 ? `${name} on ${server.name}` : server.name,
-      model: name,
-      server: server?.name ?? null,
-      simplicity,
-      gives_up,
-      ...(server !== null ? { serverBin: server.file } : serverBin !== undefined && { serverBin }),
-    })),
-  )
-  const load = Object.fromEntries(
-    loadNames.flatMap(([name]) => {
-      const key = name.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase())
-      const value = values[`load-${name}`]
-      return value === undefined ? [] : [[key, value]]
-    }),
-  )
-  const ran = { rate, items: values.items ?? Math.max(1, Math.round(rate)), seconds: values.windowS }
-  const least = Math.ceil(leastSecondsOf(ran, candidates.length, servers?.length ?? 1))
+  const rate = rateIn(values.peak)
   return {
     needs,
     excluded,
-    candidates,
+    across,
+    servers: servers?.length ?? 1,
+    candidates: models.flatMap(({ name, simplicity, gives_up }) =>
+      (servers ?? [null]).map((server) => ({
+        name: server === null ? name : models.length > 1 ? `${name} on ${server.name}` : server.name,
+        model: name,
+        server: server?.name ?? null,
+        simplicity,
+        gives_up,
+        ...(server !== null ? { serverBin: server.file } : serverBin !== undefined && { serverBin }),
+      })),
+    ),
     asked: {
-      ...ran,
-      load,
+      rate,
+      items: values.items ?? Math.max(1, Math.round(rate)),
+      seconds: values.windowS,
+      load: asRunOptions(
+        loadIn(
+          values,
+          loadNames.map(([name]) => name),
+        ),
+      ),
       files,
       reads: values.readsPerS === undefined ? null : { perS: values.readsPerS, limit: values.readLimit },
-      weigh: weightsIn(values.weigh),
+      weigh,
+      where,
+    },
+  }
+}
+
+/** @param {Values} values @param {NodeJS.ProcessEnv} env */
+export const chooseRequest = (values, env) => {
+  const { models } = values
+  const isOfCache = models !== undefined && isStrategy(models) && strategyNamed(models).play.caches
+  const { servers, asked, ...request } = isOfCache ? policyRequest(values, models) : modelRequest(values, env)
+  const least = Math.ceil(leastSecondsOf(asked, request.candidates.length, servers))
+  return {
+    ...request,
+    asked: {
+      ...asked,
       budgetS: (values.budgetMs ?? 1000 * Math.max(usualS, Math.min(longestS, least))) / 1000,
       effect: 0.03,
       seed: values.seed,
-      where,
     },
   }
 }

@@ -3,7 +3,7 @@ import { costMetrics, costOf, idleSecondsOf, metrics, weightWords } from '../ans
 import { choosing, leastRounds, roundsPlan, runsOfBlocks } from '../answers/choose/procedure.js'
 import { InterruptedError, MillraceError } from '../base/errors.js'
 import { series, slowerWhileLimited } from '../base/series.js'
-import { rate as perSecond, several } from '../base/units.js'
+import { percent, rate as perSecond, several } from '../base/units.js'
 import { clientWasTheLimit } from '../experiments/runner.js'
 import { localBench, modelOption, remoteBench } from './calibration.js'
 
@@ -13,11 +13,12 @@ import { localBench, modelOption, remoteBench } from './calibration.js'
  * @import { Idle, Metric } from '../answers/choose/cost.js'
  * @import { Decision } from '../answers/choose/procedure.js'
  * @import { RoundsPlan } from '../result/rounds-plan.js'
+ * @import { ConfigLine } from '../servers/embedded-servers.js'
  *
  * @typedef {object} Asked
  * @property {number} rate
  * @property {number} items
- * @property {Record<string, string | number>} load further options of a run
+ * @property {Record<string, string | number | boolean>} load further options of a run
  * @property {{ perS: number, limit: number } | null} reads
  * @property {Partial<Record<Metric, number>>} weigh
  * @property {number} seconds measured
@@ -26,6 +27,7 @@ import { localBench, modelOption, remoteBench } from './calibration.js'
  * @property {number} seed
  * @property {RunOptions | null} where url and cluster; null: local servers
  * @property {Record<string, string>} files of own models
+ * @property {Readonly<Record<string, readonly ConfigLine[]>>} [configs] of a cache: the configuration of the servers, by policy
  *
  * @typedef {Known & { serverBin?: string }} Candidate
  */
@@ -37,10 +39,18 @@ const settleS = 0.5
 const idleS = 3
 // Servers differ in their idle use, and each varies by a tenth: measured in each round, this is part of the intervals.
 const againS = 2
+// A cache is filled before a run, and its curve computed after it.
+const [filledPerS, curveS] = [50_000, 3]
 
-/** @param {Pick<Asked, 'items' | 'rate' | 'seconds'>} asked @param {number} servers */
+/** @typedef {Pick<Asked, 'items' | 'rate' | 'seconds' | 'configs'>} Length */
+
+/** @param {Length} asked @param {number} servers */
 const secondsOfRun = (asked, servers) =>
-  warmUpOf(asked) + asked.seconds + besideS + (servers > 1 ? againS + besideS : 0)
+  warmUpOf(asked) +
+  asked.seconds +
+  besideS +
+  (servers > 1 ? againS + besideS : 0) +
+  (asked.configs ? curveS + asked.items / filledPerS : 0)
 
 /** Every item is written once before the measurement. @param {{ items: number, rate: number }} load */
 const warmUpOf = ({ items, rate }) => Math.ceil((items / rate + settleS) * 10) / 10
@@ -49,7 +59,7 @@ const warmUpOf = ({ items, rate }) => Math.ceil((items / rate + settleS) * 10) /
 export const runsOf = (asked, servers) =>
   Math.floor((asked.budgetS - servers * (idleS + besideS)) / secondsOfRun(asked, servers))
 
-/** What the fewest rounds take. @param {Pick<Asked, 'items' | 'rate' | 'seconds'>} asked @param {number} candidates @param {number} servers */
+/** What the fewest rounds take. @param {Length} asked @param {number} candidates @param {number} servers */
 export const leastSecondsOf = (asked, candidates, servers) =>
   leastRounds * candidates * secondsOfRun(asked, servers) + servers * (idleS + besideS)
 
@@ -58,14 +68,15 @@ const reasonsOf = (run) =>
   run.warnings.filter(({ invalidates }) => invalidates).map(({ code }) => String(code))
 
 /** @param {Asked} asked @param {Candidate} candidate */
-const openFor = ({ where }, { serverBin }) =>
-  where === null ? localBench(serverBin) : remoteBench(where, prefix)
+const openFor = ({ where, configs }, { serverBin, name }) =>
+  where === null ? localBench(serverBin, configs?.[name]) : remoteBench(where, prefix)
 
 /** A run that measures the idle servers: two items a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop @param {number} [seconds] */
 export const measuredIdle = async (asked, candidate, stop, seconds = idleS) => {
   const bench = await openFor(asked, candidate)
   try {
-    const load = { items: 2, rate: 2, ttl: '30s', valueSize: '16', duration: `${seconds}s`, prefix }
+    const ttl = !asked.configs ? '30s' : asked.load.ttl === undefined ? undefined : String(asked.load.ttl)
+    const load = { items: 2, rate: 2, ttl, valueSize: '16', duration: `${seconds}s`, prefix }
     const run = await bench.run(
       { ...modelOption(candidate.model, asked.files), ...load, idleCost: 'never' },
       { signal: stop, onProgress: () => {} },
@@ -158,12 +169,15 @@ const factsOf = async (asked, candidates, stop) => {
   return facts
 }
 
-/** As much of what was asked. @param {Asked} asked @param {number} factor @returns {Asked} */
+/** As much of what was asked; a cache has as many keys at any rate. @param {Asked} asked @param {number} factor @returns {Asked} */
 const slowed = (asked, factor) => ({
   ...asked,
   rate: Math.max(1, Math.round(asked.rate * factor)),
-  items: Math.max(1, Math.round(asked.items * factor)),
+  items: asked.configs ? asked.items : Math.max(1, Math.round(asked.items * factor)),
 })
+
+/** All candidates of a round have the same requests of a cache, and those of another round are others. @param {Asked} asked @param {number} round @returns {Asked} */
+const inRound = (asked, round) => (asked.configs ? { ...asked, load: { ...asked.load, seed: round } } : asked)
 
 /**
  * @param {object} needs
@@ -196,6 +210,7 @@ export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }
     decision,
     runs,
     rate: asked.rate,
+    items: asked.items,
     versions: versionsIn(facts),
     tookS: (clock() - startedMs) / 1000,
   }
@@ -255,7 +270,7 @@ const blocksOf = async (asked, bench, mayBeSlower) => {
       }),
     ),
     play: async ({ at, round }) => {
-      const found = await unlessRefused(() => playedOf(asked, bench, at), stop)
+      const found = await unlessRefused(() => playedOf(inRound(asked, round), bench, at), stop)
       if (found === null || 'refused' in found) {
         const why = found === null ? 'its server does not start' : found.refused.message
         return { outcome: { cost: null, why, final: true }, record: null, words: `cannot run here: ${why}` }
@@ -291,7 +306,9 @@ export const recordOfChoice = ({ asked, at, round, run, reader, idle }) => {
   return {
     record: { candidate: at, round, metrics: values, counts, reasons, achieved: run.rate?.achieved ?? null },
     outcome: { cost: counts ? cost.cost : null, why, final: false },
-    words: why ?? `${values.cpu?.toFixed(2) ?? '?'} µs, ${Math.round(values.memory ?? 0)} B an item`,
+    words:
+      why ??
+      `${values.cpu?.toFixed(2) ?? '?'} µs an item, ${values.misses === undefined ? `${Math.round(values.memory ?? 0)} B` : `${percent(values.misses)} misses`}`,
   }
 }
 

@@ -17,6 +17,7 @@ import { settingsOfRun } from './run-options.js'
  * @import { RunOptions } from '../index.js'
  * @import { Redactor } from '../base/redact.js'
  * @import { Warning } from '../measures/warnings.js'
+ * @import { ConfigLine } from '../servers/embedded-servers.js'
  */
 
 /** What happens in a run as events. @param {(event: any) => void} report @param {Redactor} redact */
@@ -89,13 +90,13 @@ export const runOf = async ({ program, settings }, { signal, onProgress = () => 
   }
 }
 
-/** @param {{ cluster?: boolean, shards?: number, replicas?: number, serverBin?: string }} [wanted] */
-export const startLocalServers = async ({ cluster = false, shards = 3, replicas, serverBin } = {}) => {
+/** @param {{ cluster?: boolean, shards?: number, replicas?: number, serverBin?: string, config?: readonly ConfigLine[] }} [wanted] */
+export const startLocalServers = async ({ cluster = false, shards = 3, replicas, ...more } = {}) => {
   const started = await startEmbedded({
     cluster,
     shards,
     replicas: replicas ?? (cluster ? 1 : 0),
-    serverBin,
+    ...more,
     log: () => {},
   })
   const { address, access, nodes } = started

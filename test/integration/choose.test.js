@@ -34,6 +34,24 @@ test('two models with a reader beside: an answer, its page, and an exit code tha
   assert.ok(existsSync(join(folder, 'choose.html')))
 })
 
+test('the policy of a cache: the one that keeps what is asked for, by misses', async (t) => {
+  const line =
+    'choose --rate 3k --items 20k --popularity zipf:0.99 --value-size 200B --strategy cache-aside --maxmemory 5MB --policy allkeys-lru,allkeys-random --duration 3s --json'
+  const { code, stdout, stderr } = await runCommand(t, line)
+  const answer = JSON.parse(stdout)
+  assert.equal(firstFault(answer, choose.schema), null)
+  assert.ok(
+    codes[/** @type {'best'} */ (answer.state)].includes(Number(code)),
+    `${code}: ${stdout}\n${stderr}`,
+  )
+  assert.deepEqual([answer.asked.across, answer.asked.maxmemory], ['policies', '5MB'])
+  // By the curve of these requests, random eviction misses 1.2 times as much; beside heavy load it may not be told.
+  const [first, second] = answer.candidates
+  if (answer.state === 'best') assert.equal(first.name, 'allkeys-lru')
+  if (first.metrics.misses && second.metrics.misses)
+    assert.ok(first.metrics.misses.value > 3 && second.metrics.misses.value < 40, stdout)
+})
+
 test('an option of a run that is wrong, and a time that is too short, are refused before anything starts', async () => {
   const wrong = await refusedHere('choose --rate 1k --popularity often')
   const short = await refusedHere('choose --rate 1k --time 20s --need newest-n')

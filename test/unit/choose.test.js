@@ -10,6 +10,7 @@ import { costMetrics, costOf, idleSecondsOf, weightsIn } from '../../lib/answers
 import { choose, chooseDocument } from '../../lib/answers/choose/report.js'
 import { turnoversOf } from '../../lib/answers/choose/turnover.js'
 import { firstFault } from '../../lib/base/json-schema.js'
+import { exactly } from '../../lib/base/typed.js'
 import { chooseOptions, chooseRequest } from '../../lib/cli/choose-options.js'
 import { plannedLoad } from '../../lib/cli/commands/plan.js'
 import { typedLine } from '../../lib/options/command-line.js'
@@ -36,7 +37,7 @@ test('candidates meet the needs, and the others are named with those that they d
   assert.deepEqual(modelsFor({ needs: needsIn('values-included,newest-n'), names: null }).models.length, 2)
   assert.throws(
     () => modelsFor({ needs: [], names: ['cache-aside'] }),
-    /^OptionError: --strategy cache-aside: of a cache its policy is chosen, by millrace compare policy=/,
+    /^OptionError: --strategy cache-aside: of a cache its policies are chosen from; name it alone/,
   )
 })
 
@@ -63,6 +64,23 @@ test('a workload file, own models and a reader', () => {
   assert.deepEqual([rate, load.popularity, load.ttl], [20_000, 'zipf:0.99', '30s-90s'])
   const weighed = { cpu: 1, memory: 0.5 }
   assert.deepEqual([reads, weigh, files], [{ perS: 10, limit: 1000 }, weighed, { feed: model }])
+})
+
+test('of a cache the policies are candidates, each with servers that have it', () => {
+  const line = '--rate 10k --items 200k --strategy cache-aside --maxmemory 50MB'
+  const found = asked(`${line} --policy allkeys-lru,allkeys-lfu --with miss-time=2ms,coalesce`)
+  assert.deepEqual(valuesOf(found.candidates, 'name'), ['allkeys-lru', 'allkeys-lfu'])
+  assert.deepEqual(valuesOf(found.candidates, 'model'), ['cache-aside', 'cache-aside'])
+  assert.deepEqual([found.across, found.maxmemory], ['policies', '50MB'])
+  const { configs = {}, load, weigh, seconds } = found.asked
+  assert.deepEqual(configs['allkeys-lfu'], [
+    ['maxmemory', '50000000'],
+    ['maxmemory-policy', 'allkeys-lfu'],
+  ])
+  assert.deepEqual(load, { valueSize: '128B', missTime: '2ms', coalesce: true, fill: 'keys' })
+  assert.deepEqual([weigh, seconds], [{ misses: 1 }, 5])
+  assert.equal(asked(line).candidates.length, 3)
+  assert.equal(asked(`${line} --ttl 60s`).candidates.length, 7)
 })
 
 test('without --time it is what four rounds take, between 225 s and 15 minutes', () => {
@@ -96,6 +114,16 @@ fast -> ^--rate fast: must be
 1k --fetch-rate 0 -> ^--fetch-rate must be
 1k --reads 5 -> ^unknown option --reads: type --fetch-rate
 1k --time 1s -> ^--time must be
+1k --strategy cache-aside --maxmemory 9MB -> ^--items is missing
+1k --items 9k --strategy cache-aside -> ^--with policy=allkeys-lru needs --with maxmemory
+1k --items 9k --strategy cache-aside --maxmemory 9MB --policy lru -> policy must be
+1k --items 9k --strategy cache-aside --maxmemory 9MB --policy volatile-ttl -> ^--with policy=volatile-ttl evicts keys with a lifetime only
+1k --items 9k --strategy cache-aside --maxmemory 9MB --fetch-rate 5 -> ^--fetch-rate does not go with --strategy cache-aside
+1k --items 9k --strategy cache-aside --maxmemory 9MB --url redis://h -> ^--url does not go with
+1k --items 9k --strategy cache-aside --maxmemory 9MB --weigh memory=1 -> ^--weigh memory: that of a cache
+1k --items 9k --strategy cache-aside,list -> ^--strategy cache-aside: of a cache .* name it alone
+1k --weigh misses=1 -> ^--weigh misses: only a cache
+1k --policy allkeys-lru -> ^--with policy is of a cache
 `))
     assert.throws(() => asked(`--rate ${line}`), { message: new RegExp(sentence) }, line)
 })
@@ -113,6 +141,8 @@ test('a cost is net of the idle servers, and weighed as a geometric mean', () =>
   const weights = weightsIn('cpu=1,memory=0.5')
   assert.deepEqual(costOf({ cpu: 8, memory: 1 }, weights), { cost: 4 })
   assert.deepEqual(costOf({ cpu: 8 }, weights), { missing: 'memory' })
+  const ofCache = costMetrics({ ...run(10_000, 3.5), cache: { hit_pct: 92 } }, idleSecondsOf(run(2, 0.5)))
+  assert.deepEqual([ofCache.misses, ofCache.memory], [8, undefined])
 })
 
 const runsOf = (/** @type {number} */ candidate, /** @type {number} */ cpu, /** @type {number} */ memory) =>
@@ -175,6 +205,37 @@ test('the answer names the best, what the next costs, what is given up, and why 
   const files = await choose.files(found)
   assert.ok(files['choose.html'].includes('list costs 1.20 (1.10 to 1.30) times as much'))
   assert.equal(JSON.parse(files['choose.json']).chosen, 'stream')
+})
+
+test('a policy is best by misses, and what no candidate has is no column', () => {
+  const asked = { ...facts.asked, ttl: 'none', weigh: { misses: 1 }, across: exactly('policies') }
+  const misses = (/** @type {number} */ at) => (at === 0 ? 12 : 10)
+  const found = chooseDocument(
+    { ...facts, asked: { ...asked, maxmemory: '50MB' } },
+    {
+      candidates: ['allkeys-lru', 'allkeys-lfu'].map((name, simplicity) => ({
+        ...{ name, model: 'cache-aside', server: null, simplicity, gives_up: [] },
+      })),
+      decision: {
+        state: 'best',
+        chosen: 1,
+        alike: [1],
+        rounds: 3,
+        runs: 6,
+        standings: standings.slice(0, 2),
+      },
+      runs: [0, 1].flatMap((at) =>
+        runsOf(at, 2, 300).map((run) => ({ ...run, metrics: { cpu: 2, misses: misses(at) } })),
+      ),
+    },
+  )
+  assert.equal(faultIn(found), null)
+  assert.equal(found.candidates[0].metrics.misses?.value, 10)
+  const text = choose.text(found, { columns: 120 })
+  assert.match(text, /^allkeys-lfu is best by misses: allkeys-lru costs 1\.20/)
+  assert.match(text, /1,000 requests\/s for 1,000 keys with values of 128B, ttl none, 50MB of memory/)
+  assert.match(text, /10\.0 %/)
+  assert.doesNotMatch(text, /memory +misses|p99/)
 })
 
 test('what cannot be told apart is said so, the simplest first', () => {

@@ -60,9 +60,7 @@ const modelOf = (declared) => ({
 export const modelsFor = ({ needs, names }) => {
   for (const name of names ?? []) {
     if (isStrategy(name) && strategyNamed(name).play.caches)
-      throw new OptionError(
-        `--strategy ${name}: of a cache its policy is chosen, by millrace compare policy=allkeys-lru policy=allkeys-lfu -- --strategy ${name}`,
-      )
+      throw new OptionError(`--strategy ${name}: of a cache its policies are chosen from; name it alone`)
     if (!isStrategy(name) || !namesOfWriters(name).inBatches)
       throw new OptionError(
         `--strategy ${plainText(name).slice(0, 40)}: must be of ${strategiesInBatches().join(', ')}, or the file of an own model${nameHint(plainText(name).slice(0, 40), strategiesInBatches(), namesElsewhere)}`,

@@ -7,18 +7,20 @@ import { plainText } from '../../base/units.js'
  * @import { WriteResult } from '../../index.js'
  *
  * @typedef {{ server: Pick<WriteResult['server'], 'cpu_us_per_item' | 'memory_bytes_per_item' | 'net_bytes_per_item'>, rate: { achieved?: number | null } }} Served
- * @typedef {Served & { latency_us?: { intended: { p99?: number | null } | null } }} Costed of run.json of writers
- * @typedef {'cpu' | 'memory' | 'network' | 'latency'} Metric
+ * @typedef {Served & { latency_us?: { intended: { p99?: number | null } | null }, cache?: { hit_pct: number | null } | null }} Costed of
+ *   run.json of writers
+ * @typedef {'cpu' | 'memory' | 'network' | 'latency' | 'misses'} Metric
  * @typedef {Partial<Record<Metric, number>>} Metrics
  * @typedef {{ cpu_pct: number, net_bytes_per_s: number }} Idle of all nodes without items
  */
 
-/** Each with its title, a short one, and the unit of its values. @type {Readonly<Record<Metric, { title: string, short: string, unit: 'us' | 'bytes' }>>} */
+/** Each with its title, a short one, and the unit of its values. @type {Readonly<Record<Metric, { title: string, short: string, unit: 'us' | 'bytes' | 'pct' }>>} */
 export const metrics = Object.freeze({
   cpu: { title: 'server CPU per item, idle excluded', short: 'CPU', unit: 'us' },
   memory: { title: 'memory per item', short: 'memory', unit: 'bytes' },
   network: { title: 'network per item', short: 'network', unit: 'bytes' },
   latency: { title: 'p99 from the due time', short: 'p99', unit: 'us' },
+  misses: { title: 'misses of the cache', short: 'misses', unit: 'pct' },
 })
 export const metricNames = Object.freeze(keysOf(metrics))
 
@@ -54,12 +56,14 @@ export const idleSecondsOf = ({ nodes, server, rate }) => ({
 })
 
 /** @param {Costed} run @param {Idle} idle @returns {Metrics} */
-export const costMetrics = ({ server, rate, latency_us: latency }, idle) => {
+export const costMetrics = ({ server, rate, latency_us: latency, cache }, idle) => {
   const found = {
     cpu: Number(server.cpu_us_per_item) - (idle.cpu_pct * 1e4) / Number(rate.achieved),
-    memory: server.memory_bytes_per_item,
+    // That of a cache is its limit.
+    memory: cache ? null : server.memory_bytes_per_item,
     network: Number(server.net_bytes_per_item) - idle.net_bytes_per_s / Number(rate.achieved),
     latency: latency?.intended?.p99,
+    misses: cache && cache.hit_pct !== null ? 100 - cache.hit_pct : null,
   }
   return Object.fromEntries(
     Object.entries(found).filter(([, value]) => typeof value === 'number' && value > 0),

@@ -1,7 +1,16 @@
 // The answer of `millrace choose`: its shape, its sentence, and its report.
 import { choosePareto } from '../../../charts/choose.js'
 import * as S from '../../base/shape.js'
-import { bytes, count, micros, rate as perSecond, plainText, several, times } from '../../base/units.js'
+import {
+  bytes,
+  count,
+  micros,
+  percent,
+  rate as perSecond,
+  plainText,
+  several,
+  times,
+} from '../../base/units.js'
 import { answer, answerSchema, figure, only, table, words } from '../../report/kit.js'
 import { ratioOf } from '../../result/ratio.js'
 import { figureOfRow } from '../../result/statistics.js'
@@ -50,7 +59,8 @@ const schema = answerSchema('choose', {
     value_size: S.text,
     reads: S.orNull(S.object({ per_s: S.number, limit: S.number })),
     weigh: S.byName(S.number),
-    across: S.oneOf('models', 'servers'),
+    across: S.oneOf('models', 'servers', 'policies'),
+    maxmemory: S.maybe(S.text),
   }),
   state: S.oneOf('best', 'same', 'unclear', 'none'),
   chosen: S.note,
@@ -121,6 +131,7 @@ const ofEach = (make) => ({
   memory: make('memory'),
   network: make('network'),
   latency: make('latency'),
+  misses: make('misses'),
 })
 
 /**
@@ -206,9 +217,10 @@ const ratioWords = (found) => {
   return isSure ? times(ratio) : `${times(ratio)} (${times(low)} to ${times(high)})`
 }
 
+const valueWords = { us: micros, bytes, pct: percent }
+
 /** @param {Metric} metric @param {number | undefined} value */
-const metricWords = (metric, value) =>
-  value === undefined ? '' : metrics[metric].unit === 'us' ? micros(value) : bytes(value)
+const metricWords = (metric, value) => (value === undefined ? '' : valueWords[metrics[metric].unit](value))
 
 /** @type {Record<Candidate['place'], string>} */
 const placeWords = {
@@ -230,8 +242,8 @@ const standing = ({ place, rounds, why }) =>
 /** One sentence. @param {Chosen} answer */
 const chooseSentence = ({ state, chosen, candidates, asked: { weigh } }) => {
   const [first, ...others] = candidates
-  const isWeighed = Object.keys(weigh).length > 1 || weigh.cpu === undefined
-  const what = isWeighed ? 'by the weighed cost' : 'by server CPU, idle excluded'
+  const alone = Object.keys(weigh).length === 1 ? Object.keys(weigh)[0] : ''
+  const what = { cpu: 'by server CPU, idle excluded', misses: 'by misses' }[alone] ?? 'by the weighed cost'
   if (state === 'none' || chosen === null)
     return `No candidate can be chosen: ${candidates.map(({ name, why }) => `${plainText(name)} ${plainText(why ?? 'has too few rounds that count')}`).join('; ')}`
   const name = plainText(first.name)
@@ -266,10 +278,16 @@ const turnovers = ({ turnovers: all }) => {
 }
 
 /** @param {Chosen} answer */
-const askedWords = ({ asked: { rate, items, ttl, value_size: size, reads, weigh, needs } }) =>
+const askedWords = ({ asked: { rate, items, ttl, value_size: size, reads, weigh, needs, maxmemory } }) =>
   [
-    `${perSecond(rate)} items/s of ${plainText(size)}, ttl ${plainText(ttl)}, ${perSecond(items)} items alive`,
-    reads ? `${reads.per_s} reads/s of the newest ${reads.limit}` : 'no readers',
+    ...(maxmemory === undefined
+      ? [
+          `${perSecond(rate)} items/s of ${plainText(size)}, ttl ${plainText(ttl)}, ${perSecond(items)} items alive`,
+          reads ? `${reads.per_s} reads/s of the newest ${reads.limit}` : 'no readers',
+        ]
+      : [
+          `${perSecond(rate)} requests/s for ${several(items, 'key')} with values of ${plainText(size)}, ttl ${plainText(ttl)}, ${plainText(maxmemory)} of memory`,
+        ]),
     `weighed ${Object.entries(weigh)
       .map(([name, weight]) => `${name}=${weight}`)
       .join(', ')}`,
@@ -283,6 +301,10 @@ const ratios = (title, of) => ({
   cell: (one) => ratioWords(of(one)),
   sort: (one) => of(one)?.ratio,
 })
+
+/** Those that a candidate has. @param {readonly Candidate[]} candidates */
+const known = (candidates) =>
+  metricNames.filter((metric) => candidates.some(({ metrics: own }) => own[metric] != null))
 
 const stateWords = { best: 'Best', same: 'No difference', unclear: 'Cannot tell', none: 'None' }
 /** @type {Column<Candidate>} */
@@ -332,7 +354,7 @@ export const choose = answer({
       [
         name,
         ratios('cost', ({ cost }) => cost),
-        ...metricNames.map((metric, rank) =>
+        ...known(candidates).map((metric, rank) =>
           figure(
             metrics[metric].short,
             (/** @type {Candidate} */ one) => one.metrics[metric]?.value,
@@ -354,7 +376,9 @@ export const choose = answer({
       candidates,
       [
         name,
-        ...metricNames.map((metric) => ratios(metrics[metric].short, (one) => one.against_chosen?.[metric])),
+        ...known(candidates).map((metric) =>
+          ratios(metrics[metric].short, (one) => one.against_chosen?.[metric]),
+        ),
       ],
       { only: 'page', notes: ['Ratios within the rounds that both have, each with its own 95 % interval.'] },
     ),

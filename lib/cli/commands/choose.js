@@ -92,7 +92,7 @@ export const command = {
     /** @type {Values} */
     const values = settings
     const request = chooseRequest(values, env)
-    const { needs, excluded, candidates, asked } = request
+    const { needs, excluded, candidates, asked, across, maxmemory } = request
     const { ttlS } = checkedLoad(request)
     const calibration = values.calibration === undefined ? null : readCalibration(values.calibration)
     const servers = new Set(candidates.map(({ server }) => server)).size
@@ -132,16 +132,17 @@ export const command = {
         asked: {
           needs,
           rate,
-          items: Math.round((asked.items * rate) / asked.rate),
-          ttl: String(asked.load.ttl),
+          items: played.items,
+          ttl: String(asked.load.ttl ?? 'none'),
           value_size: String(asked.load.valueSize),
           reads: asked.reads && { per_s: asked.reads.perS, limit: asked.reads.limit },
           weigh: asked.weigh,
-          across: values.across,
+          across,
+          ...(maxmemory !== undefined && { maxmemory }),
         },
         excluded,
         turnovers:
-          calibration && decision.chosen !== null && values.across === 'models'
+          calibration && decision.chosen !== null && across === 'models'
             ? await turnoversIn(calibration, asked, ttlS, ranked)
             : null,
         warnings: warningsOf(asked, played, ttlS),
@@ -158,7 +159,7 @@ export const command = {
 
 /** @param {ReturnType<typeof chooseRequest>['asked']} asked @param {Awaited<ReturnType<typeof playChoice>>} played @param {number} ttlS */
 const warningsOf = (asked, { rate, runs }, ttlS) => {
-  const alive = Math.round(asked.rate * ttlS)
+  const alive = asked.configs ? 0 : Math.round(asked.rate * ttlS)
   const lost = runs.filter(({ counts }) => !counts).length
   return [
     ...(rate < asked.rate
