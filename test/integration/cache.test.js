@@ -186,6 +186,31 @@ describe('caches', { concurrency: 1 }, () => {
     assert.equal(items.acked, 4000)
   })
 
+  test('keys of one request in a cluster: a command for each slot, and the request counts when all are answered', async (t) => {
+    const { nodes, access } = await startCluster(t, { replicas: 0 })
+    const servers = nodes.map((node) => ({ ...node, ...access }))
+    const run = await writeHere(
+      t,
+      `--strategy cache-mget --with batch=5 --cluster ${zipf} --rate 500 --duration 6s --warm-up 0`,
+      { env: at(servers[0]) },
+    )
+    const odd = run.document.warnings.filter(
+      (/** @type {any} */ { code, invalidates }) => invalidates && code !== 'cache-moving',
+    )
+    assert.deepEqual(odd, [])
+    const { items, counts, cache, latency_us: latency } = run.document
+    assert.deepEqual([items.acked, latency.intended.count], [3000, 3000])
+    assert.equal(counts.miss, cache.fills)
+    const sum = async (/** @type {(server: typeof servers[number]) => Promise<number>} */ of) =>
+      (await Promise.all(servers.map(of))).reduce((all, n) => all + n, 0)
+    const mgets = await sum((server) => callsOf(server, 'mget'))
+    // Five different keys are in one slot together as often as 5 of 16384 are.
+    const asked = counts.hit + counts.miss
+    assert.ok(mgets <= asked && mgets > 0.99 * asked, `${mgets} MGET of ${asked} keys`)
+    const keys = await sum(async (server) => Number(await cli(server, 'DBSIZE')))
+    assert.ok(cache.fills >= keys - 5 && cache.fills < 1.2 * keys, `${cache.fills} fills, ${keys} keys`)
+  })
+
   test('maxmemory that changes midway makes a run not valid', async (t) => {
     const server = await startServer(t, { config: { maxmemory: '6mb', 'maxmemory-policy': 'allkeys-lru' } })
     const run = startHere(

@@ -52,8 +52,14 @@ class CacheRequest {
   floorMs = 0.5
   sentMs = 0.5
   found = Number.NaN
-  /** Of a request: keys that are not there yet. */
+  /** Of a request: keys that are not there yet, and its commands without a reply. */
   pending = 0
+  commands = 1
+  isHit = true
+  /** The request that a command is of: in a cluster it has one for each slot. @type {CacheRequest} */
+  whole = this
+  /** Of a request: its other commands, until the first is sent. @type {CacheRequest[]} */
+  others = []
   /** Of a fill: the requests that wait for it. @type {CacheRequest[]} */
   waiting = []
   /** Keys of the reply so far, and which of them are not there. */
@@ -144,7 +150,41 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     one.version = 0
     one.floor = 0
     one.keys.length = 0
-    if (many !== null && kind === serve) addDistinct(one.keys, n, batch, () => draw(client))
+    one.pending = 0
+    one.commands = 1
+    one.isHit = true
+    one.whole = one
+    return one
+  }
+  const slotOf = (/** @type {number} */ n) => operations[serve].command.slotOf(n)
+  /** A command for the keys of each slot, as libraries do it. @param {CacheRequest} whole */
+  const split = (whole) => {
+    const { keys, others, client, dueMs, measured } = whole
+    let kept = 1
+    for (let i = 1; i < keys.length; i++) {
+      const n = keys[i]
+      const slot = slotOf(n)
+      if (slot === slotOf(whole.n)) {
+        keys[kept++] = n
+        continue
+      }
+      let at = 0
+      while (at < others.length && slotOf(others[at].n) !== slot) at++
+      if (at === others.length) {
+        others.push(first(client, serve, n, dueMs, measured))
+        others[at].whole = whole
+      }
+      others[at].keys.push(n)
+    }
+    keys.length = kept
+    whole.commands += others.length
+  }
+  /** @type {typeof first} */
+  const begun = (client, kind, n, dueMs, measured) => {
+    const one = first(client, kind, n, dueMs, measured)
+    if (many === null || kind !== serve) return one
+    addDistinct(one.keys, n, batch, () => draw(client))
+    if (plan.cluster) split(one)
     return one
   }
   const source = sourceOf({
@@ -157,8 +197,8 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     },
   })
 
-  /** @param {CacheRequest} request @param {Loss} outcome @param {string} cause */
-  const lost = (request, outcome, cause) => {
+  /** @param {CacheRequest} command @param {Loss} outcome @param {string} cause */
+  const lost = ({ whole: request }, outcome, cause) => {
     if (request.isOver) return
     request.isOver = true
     ledger.lost(outcome, cause, request.measured)
@@ -184,9 +224,9 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     fills.add(fill)
     source.read(fill)
   }
-  /** @param {CacheRequest} request @param {number} nowMs */
-  const found = (request, nowMs) => {
-    const { missed: places, keys, n } = request
+  /** @param {CacheRequest} command @param {number} nowMs */
+  const found = (command, nowMs) => {
+    const { missed: places, keys, n, whole } = command
     const asked = many === null ? 1 : keys.length
     counts.hits += asked - places.length
     counts.misses += places.length
@@ -194,15 +234,25 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
       if (many === null) counts.decile(n, places.length === 0)
       else for (let i = 0; i < asked; i++) counts.decile(keys[i], !places.includes(i))
     }
-    if (places.length === 0) return served(request, hits, nowMs)
-    request.pending = places.length
-    for (let i = 0; i < places.length; i++) missed(request, many === null ? n : keys[places[i]])
+    whole.commands--
+    whole.pending += places.length
+    if (places.length > 0) whole.isHit = false
+    for (let i = 0; i < places.length; i++) missed(whole, many === null ? n : keys[places[i]])
+    if (command !== whole) free.push(command)
+    complete(whole, nowMs)
+  }
+  /** @param {CacheRequest} request @param {number} nowMs */
+  const complete = (request, nowMs) => {
+    if (request.pending > 0 || request.commands > 0 || request.isOver) return
+    served(request, request.isHit ? hits : misses, nowMs)
   }
   /** @param {CacheRequest} fill @param {number} nowMs */
   const filled = (fill, nowMs) => {
     fills.remove(fill)
-    for (const request of fill.waiting)
-      if (--request.pending === 0 && !request.isOver) served(request, misses, nowMs)
+    for (const request of fill.waiting) {
+      request.pending--
+      complete(request, nowMs)
+    }
     fill.waiting.length = 0
     free.push(fill)
   }
@@ -230,6 +280,8 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
       lane.push(request, 1, nowMs, request.goTo === null ? 0 : 1)
       routing().outbox.put(lane, request)
       ledger.commands.sent++
+      for (const other of request.others) routing().begin(other, nowMs)
+      request.others.length = 0
     },
     reply(request) {
       request.at = 0
@@ -267,7 +319,7 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
 
   return {
     kind,
-    first,
+    first: begun,
     lastSettledMs: () => Math.max(lastMs, hits.lastMs, misses.lastMs, writes.lastMs),
     /** What is at the source comes no more. */
     abandon() {

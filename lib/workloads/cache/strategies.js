@@ -46,9 +46,6 @@ const rules = [
     `${named('serverConfig')}: give a cache its limit by --with maxmemory=SIZE,policy=NAME`,
 ]
 /** @type {Rule} */
-const oneSlot = (s, named) =>
-  s.cluster && `${named('strategy')}: MGET takes keys of one slot; in a cluster take cache-aside`
-/** @type {Rule} */
 const withoutTtl = (s, named) =>
   s.given.ttlS !== 'default' &&
   `${named('ttlS')}: fields of cache-hash have no lifetime; those of cache-hash-ttl have`
@@ -103,7 +100,6 @@ export const cacheMget = strategy({
   name: 'cache-mget',
   title: 'MGET of several keys, and SET of those that were not there',
   options: Object.freeze([...common.options, 'batch']),
-  rules: [...rules, oneSlot],
   operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
     serve: [each('MGET', [k.key])],
     serveMany: [gather('MGET', [many(k.key)])],
