@@ -443,6 +443,7 @@ export interface WriteResult extends Result {
     keys: number | null
     fragmentation: number | null
     eviction_pct: number | null
+    masters: { address: string; memory_bytes: number | null; data_bytes: number | null; keys: number | null }[]
     policy: string | null
     limit_changed: boolean
     hit_latency_us: Percentiles | null

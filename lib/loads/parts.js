@@ -139,8 +139,8 @@ export const partsOf = (plan, { part }) => {
   return of === 1 ? [plan] : Array.from({ length: of }, (_, number) => part(plan, { number, of }))
 }
 
-/** Draws of parts differ. @param {{ seed: number, part?: Part }} plan */
-export const seedOfPart = ({ seed, part }) => (part ? mix(mix(seed) ^ part.number) : seed)
+/** Draws of parts differ. @param {{ seed: number, part?: Pick<Part, 'number'>, box?: Pick<Part, 'number'> }} plan */
+export const seedOfPart = ({ seed, box, part = box }) => (part ? mix(mix(seed) ^ part.number) : seed)
 
 /**
  * The numbers that clients of a part draw.
@@ -148,7 +148,7 @@ export const seedOfPart = ({ seed, part }) => (part ? mix(mix(seed) ^ part.numbe
  * @param {{ count: number, quantity?: number }} fields
  */
 export const drawsOfPart = (plan, fields) => {
-  const { first, of } = plan.part?.clients ?? { first: 0, of: plan.connections }
+  const { first, of } = (plan.part ?? plan.box)?.clients ?? { first: 0, of: plan.connections }
   const drawn = drawsOf({ ...plan, ...fields, seed: seedOfPart(plan), clients: of })
   return first === 0
     ? drawn

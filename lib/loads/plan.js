@@ -22,7 +22,8 @@ import { roomOf, threadsOf } from './parts.js'
  * @typedef {ReturnType<ReturnType<typeof clientsPlan>>} OfClients
  * @typedef {{ agent: number, first: number, count: number }} AgentRange
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
- * @typedef {{ threads?: number, part?: Part }} InThreads threads: above one; part: that a thread plays
+ * @typedef {{ threads?: number, part?: Part, box?: Part }} InThreads threads: above one; part: that a thread plays; box: that one of
+ *   several boxes plays, of operations that are drawn
  * @typedef {Readonly<ReturnType<typeof ofAllWriters> & Timing & { membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null, reads?: Reads, versions?: true } & InThreads>} Plan
  *
  * @typedef {object} Facts what the target and the leases said

@@ -102,20 +102,50 @@ const mastersIn = (window) => {
   }
 }
 
-/** @param {Folded} window */
-const ofServers = (window) => {
-  const { rows, sum, overS } = mastersIn(window)
+/**
+ * Hits and misses that INFO counted, of the requests of our seconds: it counts between its answers, so what we counted beside
+ * those is added; of several masters, each by its part of the requests.
+ * @param {ReturnType<typeof mastersIn>} masters
+ * @param {{ hits: number, misses: number } | null} own null: other boxes have their parts
+ */
+const infoOf = ({ rows, sum }, own) => {
   const [hits, misses] = [sum('keyspace_hits'), sum('keyspace_misses')]
+  if (hits === null || misses === null) return null
+  if (own === null || rows.some(({ seen }) => !seen)) return { hits, misses }
+  const seen = (/** @type {'hit' | 'miss'} */ name) =>
+    rows.reduce(
+      (all, row) =>
+        all + ((row.seen[name] ?? 0) * (row.keyspace_hits + row.keyspace_misses)) / (hits + misses || 1),
+      0,
+    )
+  return { hits: hits + own.hits - seen('hit'), misses: misses + own.misses - seen('miss') }
+}
+
+/** @param {Folded} window @param {Parameters<typeof infoOf>[1]} own */
+const ofServers = (window, own) => {
+  const masters = mastersIn(window)
+  const { rows, sum, overS } = masters
+  const info = infoOf(masters, own)
+  const held = (/** @type {'keys' | 'bytes'} */ name) =>
+    rows.length === 0 || rows.some((row) => !row.held)
+      ? null
+      : Math.round(rows.reduce((all, row) => all + row.held[name] / row.held.n, 0))
   const limits = rows.map((row) => Object.keys(row.limits ?? { 0: 1 }).map(Number))
   const isLimited = limits.length > 0 && limits.every(([limit]) => limit > 0)
   return {
-    info_hit_pct: hits === null || misses === null ? null : per(hits, hits + misses, 100),
+    info_hit_pct: info && per(info.hits, info.hits + info.misses, 100),
     evicted_per_s: per(sum('evictions'), overS),
     expired_per_s: per(sum('expirations'), overS),
     memory_bytes: sum('memory_bytes'),
     maxmemory_bytes: isLimited ? limits.reduce((all, [limit]) => all + limit, 0) : null,
-    data_bytes: sum('data_bytes'),
-    keys: sum('keys'),
+    data_bytes: held('bytes'),
+    keys: held('keys'),
+    masters: rows.map(({ address, memory_bytes, held: own }) => ({
+      address,
+      memory_bytes: memory_bytes ?? null,
+      data_bytes: own ? Math.round(own.bytes / own.n) : null,
+      keys: own ? Math.round(own.keys / own.n) : null,
+    })),
     policy: rows[0]?.policy ?? null,
     fragmentation: per(sum('rss_bytes'), sum('memory_bytes')),
     eviction_pct: per(sum('eviction_s'), sum('engine_cpu_s'), 100),
@@ -142,6 +172,7 @@ const shape = S.object({
   ...S.each(['misses_per_s', 'source_per_s', 'most_at_once', 'stampede'], S.figure),
   ...S.each(['info_hit_pct', 'evicted_per_s', 'expired_per_s', 'memory_bytes', 'maxmemory_bytes'], S.figure),
   ...S.each(['data_bytes', 'keys', 'fragmentation', 'eviction_pct'], S.figure),
+  masters: S.list(S.object({ address: S.text, ...S.each(['memory_bytes', 'data_bytes', 'keys'], S.figure) })),
   policy: S.note,
   limit_changed: S.flag,
   hit_latency_us: times,
@@ -332,11 +363,14 @@ export const cache = measure({
     if (!plan?.cache) return {}
     const sums = Object.fromEntries(added.map((name) => [name, window[`cache.${name}`] ?? 0]))
     const keys = sums.hits + sums.misses
-    const moments = window['cache.moments']
+    const { n = 0, ...sumsOfSeconds } = window['cache.moments'] ?? {}
+    // Boxes share what is in the cache: their shares of one second count as one.
+    const moments = n > 0 ? { ...sumsOfSeconds, n: Math.floor(n / (plan.totalAgents ?? 1)) } : null
     const found = moments && keys > 0 ? shareOfHits(sums.hits, keys, moments) : null
     // A window has a line for its last part of a second, too.
     const inWindow = mastersIn(window).overS || moments?.n || overS || null
     const pct = (/** @type {number} */ share) => Math.min(100, Math.max(0, share * 100))
+    const ofServer = ofServers(window, plan.totalAgents > 1 ? null : { hits: sums.hits, misses: sums.misses })
     return {
       cache: {
         ...sums,
@@ -350,8 +384,8 @@ export const cache = measure({
         source_per_s: per(sums.fills, inWindow),
         most_at_once: window['cache.at_once'] ?? null,
         stampede: window['cache.stampede'] ?? null,
-        ...ofServers(window),
-        policy: ofServers(window).policy ?? plan.cache.policy,
+        ...ofServer,
+        policy: ofServer.policy ?? plan.cache.policy,
         hit_latency_us: percentilesIn(window.hit_us),
         miss_latency_us: percentilesIn(window.miss_us),
       },

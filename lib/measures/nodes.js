@@ -56,6 +56,8 @@ const fields = {
   commands: counts(),
   connections: amount('count'),
   asked: counts(),
+  seen: counts(),
+  held: counts(),
   parts: parts(),
   gaps: amount('count'),
 }
@@ -76,6 +78,9 @@ const amountsOf = (row) => {
     ...(typeof memory_bytes === 'number' && { memory_bytes }),
     ...(cpu_upper_bound && { cpu_upper_bound }),
     ...partOf(row),
+    // For their means over the seconds.
+    ...(typeof row.keys === 'number' &&
+      typeof row.data_bytes === 'number' && { held: { n: 1, keys: row.keys, bytes: row.data_bytes } }),
     gaps: row.gap ? 1 : 0,
     // Seconds by the limit that it had in each.
     ...(typeof row.maxmemory === 'number' && { limits: { [row.maxmemory]: 1 } }),

@@ -43,6 +43,7 @@ import { difference, finite, flushesBetween, reading, wasRestarted } from './nod
  * @property {Record<string, CommandUse>} commands
  * @property {number | null} [connections] that it accepted
  * @property {Record<string, number>} [asked] commands that we sent it beside the load, by name
+ * @property {Record<string, number>} [seen] replies of the load between the two answers, of all nodes, by their meaning
  *
  * @typedef {object} Replication a replica's
  * @property {string} link 'up' or 'down'
@@ -56,7 +57,7 @@ import { difference, finite, flushesBetween, reading, wasRestarted } from './nod
  * @typedef {SampledNode & { at_ms: number, gap?: Gap } & Partial<Gauges & Rates & Replication & Incident>} NodeRow one
  *   node, one sample: a line's part of intervals.ndjson. A node's first answer has gauges only.
  *
- * @typedef {Reading & { carried: number, carriedAsked: number, infoBytes: number, askedMs: number, asked?: Record<string, number>, loadBytes?: number | null }} Answer
+ * @typedef {Reading & { carried: number, carriedAsked: number, infoBytes: number, askedMs: number, asked?: Record<string, number>, loadBytes?: number | null, seen?: Record<string, number> }} Answer
  *   carried: items that were stored when it came, and when it was asked for; infoBytes: how long it was; asked: what we had
  *   sent the node beside the load; loadBytes: what the load had exchanged with it
  *
@@ -160,10 +161,11 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
     carried_asked: answer.carriedAsked - last.carriedAsked,
   }
   const asked = last.asked && answer.asked && { asked: sentBetween(last.asked, answer.asked) }
+  const seen = last.seen && answer.seen && { seen: sentBetween(last.seen, answer.seen) }
   const load = last.loadBytes != null &&
     answer.loadBytes != null && { load_bytes: answer.loadBytes - last.loadBytes }
   // The server counts an answer when it has sent it, after its text was made.
-  return { ...rates(delta), info_bytes: last.infoBytes, ...load, ...items, ...asked, ...incident }
+  return { ...rates(delta), info_bytes: last.infoBytes, ...load, ...items, ...asked, ...seen, ...incident }
 }
 
 /**
@@ -180,10 +182,11 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
  * @param {() => number} [needs.carried] items that were stored so far
  * @param {(address: string) => Record<string, number>} [needs.sent] commands that we sent a node beside the load so far, by name
  * @param {(address: string) => number | null} [needs.loadBytes] that the load exchanged with a node so far; null: not known
+ * @param {() => Record<string, number> | undefined} [needs.seen] replies of the load so far, by their meaning
  * @param {(rows: NodeRow[]) => void} [needs.onRows] takes each sample once, those that begin a window too
  */
 export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, carried, ...more }) => {
-  const { sent, loadBytes, onRows } = more
+  const { sent, loadBytes, seen, onRows } = more
   /** @type {Map<string, Watch>} */
   const watches = new Map()
   /** @type {Promise<NodeRow[]> | null} */
@@ -199,7 +202,7 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, car
       const text = await info(watch.node.address)
       const own = oursOf(watch.node.address, { sent, loadBytes })
       const read = { ...reading(parseInfo(text), clock()), infoBytes: text.length }
-      watch.answer = { ...read, ...asked, ...own, carried: carried?.() ?? 0 }
+      watch.answer = { ...read, ...asked, ...own, carried: carried?.() ?? 0, seen: seen?.() }
     } catch {
       watch.failed = true
     }

@@ -1,13 +1,15 @@
 // The share of hits that the requests of a run would have had with other memory, without a request more: they follow from the seed
 // again. What a key takes beside its value is as the servers had it.
 import { Worker } from 'node:worker_threads'
-import { exactly } from '../base/typed.js'
+import { certain, exactly } from '../base/typed.js'
+import { seedOfPart } from '../loads/parts.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { usualEviction } from '../traffic/cache-models.js'
-import { filledCount } from '../traffic/keys-in-use.js'
-import { missCurve, sampled } from '../traffic/miss-curve.js'
+import { anchored, missCurve, sampled } from '../traffic/miss-curve.js'
 import { risingOf, shareOver } from '../traffic/share-by-memory.js'
 import { storedBytes } from '../traffic/sizes.js'
+import { slotOf } from '../wire/slot.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 
 /**
  * @import { Shaped } from '../base/shape-types.js'
@@ -24,8 +26,9 @@ import { storedBytes } from '../traffic/sizes.js'
  * @property {number} offered
  * @property {number} fromMs
  * @property {number} endMs
- * @property {Pick<Measured, 'policy' | 'memory_bytes' | 'data_bytes' | 'keys'> & Partial<Pick<Measured, 'maxmemory_bytes' | 'evicted_per_s'>>} measured
- * @property {number} [masters]
+ * @property {Pick<Measured, 'policy' | 'memory_bytes' | 'data_bytes' | 'keys'> & Partial<Pick<Measured, 'evicted_per_s' | 'masters'>>} measured
+ * @property {{ masters: readonly string[], owners: Uint16Array | null }} [topology] of a cluster
+ * @property {number} [filled] keys that were written before the run
  * @property {Settings | null} eviction null: not known
  * @property {number} [overhead] bytes that a key takes beside its value, where nothing was measured
  */
@@ -35,23 +38,39 @@ const usualOverhead = 80
 // Drawing more would take longer than a few seconds.
 const mostRequests = 20e6
 const wantedPct = [90, 95, 99]
+// More masters differ little from one of their memory.
+const mostPools = 64
 
-/** @param {About} about */
-export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction, ...about }) => {
-  const { cache, clients, nominalHz, rates } = plan
+/** The master of each key, by its number; null: there is one. @param {About} about */
+const poolIn = ({ plan, measured, topology }) => {
+  const masters = measured.masters ?? []
+  const { owners = null, masters: addresses = [] } = topology ?? {}
+  const places = addresses.map((address) => masters.findIndex((one) => one.address === address))
+  if (!owners || masters.length < 2 || masters.length > mostPools || places.includes(-1)) return null
+  if (owners.some((owner) => owner >= places.length)) return null
+  const { keyOf } = strategyOf(plan)
+  return (/** @type {number} */ n) => places[owners[slotOf(keyOf(n))]]
+}
+
+/** What the keys of each master may take, of so much of all: their limits are the same, and what they take besides is not. @param {NonNullable<About['measured']['masters']>} masters */
+const roomsOf = (masters) => {
+  const besides = masters.map((one) => Math.max(0, (one.memory_bytes ?? 0) - (one.data_bytes ?? 0)))
+  const all = besides.reduce((sum, n) => sum + n, 0)
+  return (/** @type {number} */ bytes) =>
+    besides.map((own) => Math.max(0, (bytes + all) / masters.length - own))
+}
+
+/** The requests, as they were drawn. @param {About} about */
+const requestsOf = ({ plan, offered, fromMs, endMs, measured }) => {
+  const { nominalHz, totalAgents } = plan
   const { order, shift, churn, quantity, seed, valueBytes, valueSizes, ttlS, ttlLeastS } = plan
-  if (!cache || !clients || rates || offered === 0 || offered > mostRequests) return null
+  const [cache, clients] = [certain(plan.cache), certain(plan.clients)]
   const dueMs =
     nominalHz === null
       ? (/** @type {number} */ i) => (i * endMs) / offered
       : duesOf({ ...plan, spacingMs: 1000 / nominalHz })
-  const { policy } = measured
   const [writes, reads] = clients.ratio
-  const known = measured.data_bytes !== null && measured.keys !== null && measured.keys > 0
-  const overhead = known
-    ? Number(measured.data_bytes) / Number(measured.keys) - storedBytes(plan)
-    : (about.overhead ?? usualOverhead)
-  const requests = {
+  return {
     items: {
       order,
       shift,
@@ -69,14 +88,36 @@ export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction, ...a
     reads,
     batch: cache.batch,
     clients: clients.connections,
+    // Of several boxes, each its own.
+    seeds:
+      totalAgents > 1
+        ? Array.from({ length: totalAgents }, (_, number) => seedOfPart({ seed, box: { number } }))
+        : [seed],
     dueMs,
     count: offered,
     from: Math.floor(offered * (fromMs / endMs)),
-    filled: clients.fill === 'none' ? null : (policy ?? ''),
+    filled: clients.fill === 'none' ? null : (measured.policy ?? ''),
   }
+}
+
+/** @param {About} about */
+export const curveOf = (about) => {
+  const { plan, offered, measured, eviction } = about
+  if (!plan.cache || !plan.clients || plan.rates || offered === 0 || offered > mostRequests) return null
+  const { policy } = measured
+  const known = measured.data_bytes !== null && measured.keys !== null && measured.keys > 0
+  const overhead = known
+    ? Number(measured.data_bytes) / Number(measured.keys) - storedBytes(plan)
+    : (about.overhead ?? usualOverhead)
+  const poolOf = poolIn(about)
+  const rooms = poolOf ? roomsOf(measured.masters ?? []) : undefined
   const evicts = policy !== null && policy !== 'noeviction'
-  const sample = sampled(requests, { overhead: Math.max(0, overhead) })
-  const curve = missCurve(sample, evicts ? { policy, ...(eviction ?? usualEviction) } : null)
+  const evicting = evicts ? { policy, ...(eviction ?? usualEviction) } : null
+  const drawn = sampled({ ...requestsOf(about), poolOf }, { overhead: Math.max(0, overhead) })
+  const isFull = known && evicting && (measured.evicted_per_s ?? 0) > 0
+  const there = { bytes: Number(measured.data_bytes), keys: Number(measured.keys) }
+  const sample = isFull ? anchored(drawn, evicting, there, rooms) : drawn
+  const curve = missCurve(sample, evicting, rooms)
   const besides = known ? Math.max(0, Number(measured.memory_bytes) - Number(measured.data_bytes)) : 0
   const points = curve.points.map(({ data_bytes, ...shares }) => ({
     memory_bytes: data_bytes + besides,
@@ -84,15 +125,11 @@ export const curveOf = ({ plan, offered, fromMs, endMs, measured, eviction, ...a
   }))
   const over = shareOver({ points: risingOf(points) })
   const { ceiling_pct, footprint_bytes, sampled_keys, sampled_part } = curve
-  const filled = filledCount({
-    ...{ items: requests.filled === null ? 0 : quantity, stored: storedBytes(plan) },
-    ...{ limit: measured.maxmemory_bytes ?? Number.POSITIVE_INFINITY, masters: about.masters ?? 1 },
-  })
   const here =
     measured.data_bytes === null
       ? null
       : measured.evicted_per_s === 0
-        ? curve.allKept(filled)
+        ? curve.allKept(about.filled ?? 0)
         : (curve.policyAt(measured.data_bytes) ?? curve.lruAt(measured.data_bytes))
   return {
     policy: evicts ? policy : 'lru',

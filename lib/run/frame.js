@@ -108,8 +108,9 @@ const clockedSeconds = ({ time, ask, ...of }, note) =>
  * @param {boolean} [kind.removesKeys] the load removes keys itself
  * @param {() => number} [kind.created] keys that it has created so far
  * @param {() => number} [kind.carried] items that were stored so far
+ * @param {() => Record<string, number> | undefined} [kind.seen] replies so far, by their meaning
  */
-export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => {
+export const frameOf = (needs, undo, { removesKeys, created, ...counted } = {}) => {
   const { target, results, onEvent, warn = () => {}, guard = () => null, stop, stopNow } = needs
   /** @type {Playing | null} */
   let load = null
@@ -135,7 +136,7 @@ export const frameOf = (needs, undo, { removesKeys, created, carried } = {}) => 
   const data = dataLossOf({ target, removesKeys, created, elapsed, note: journal.note, warn })
   const sampler = samplerOf(target, {
     elapsed,
-    carried,
+    ...counted,
     nodes: () => {
       data.asking()
       return target.reporting()

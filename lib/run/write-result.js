@@ -51,16 +51,15 @@ const nominalOf = ({ plan, course }, fromMs, endMs) =>
     ? (meanRate(plan.rates, fromMs, endMs) * plan.items) / plan.quantity
     : (course?.last()?.rateHz ?? plan.nominalHz)
 
-/** @param {WriteRun} run @param {About['measured'] | undefined} measured @param {number} endMs */
-const curveIn = async ({ plan, strategy, records, window, target, needs, fleet }, measured, endMs) => {
+/** @param {WriteRun} run @param {Pick<About, 'plan' | 'offered' | 'fromMs' | 'endMs'> & { measured?: About['measured'] }} about of the requests of all boxes */
+export const curveIn = async ({ strategy, target, needs, loaded }, { measured, ...about }) => {
   const family = [strategy.declared.keys(strategy.planFields).key].flat()[0]
-  // Items of a hash are evicted together, and boxes of a fleet draw beside each other.
-  if (!measured || fleet || family.type !== 'string') return null
-  const { offered } = records.ledger.whole
+  // Items of a hash are evicted together.
+  if (!measured || family.type !== 'string') return null
   const eviction = await evictionOf(target)
-  const { length: masters } = target.topology.masters
-  const about = { plan, offered, fromMs: window.fromMs(), endMs, measured, eviction, masters }
-  return curveAside(about, needs.stopNow)
+  const { masters, owners } = target.topology
+  const servers = { topology: { masters, owners }, eviction, filled: loaded?.keys }
+  return curveAside({ ...about, ...servers, measured }, needs.stopNow)
 }
 
 /** @param {WriteRun} run @param {Ending} ending */
@@ -92,7 +91,9 @@ export const writeResultOf = async (run, { endMs, interrupted, after, slotTable,
     },
   })
   const made = instruments.result({ stored, costed })
-  const curve = await curveIn(run, made.sections.cache, endMs)
+  const { offered } = ledger.whole
+  const requests = { plan, offered, fromMs: window.fromMs(), endMs, measured: made.sections.cache }
+  const curve = run.fleet ? null : await curveIn(run, requests)
   return {
     startedEpochMs: run.startedEpochMs,
     durationS: endMs / 1000,

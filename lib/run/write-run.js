@@ -7,6 +7,7 @@ import { ledSource } from '../fleet/leader-sampling.js'
 import { dropIndexes, fillKeys, prepareKeys } from '../loads/clients/fill.js'
 import { writingOf } from '../loads/index.js'
 import { recordsOf, sumsOf } from '../loads/write-records.js'
+import { cache } from '../measures/cache.js'
 import { client } from '../measures/client.js'
 import { courseOf } from '../plan/course.js'
 import { isScheduled } from '../plan/pacer.js'
@@ -22,7 +23,7 @@ import { frameOf, played } from './frame.js'
 import { idleOf } from './idle.js'
 import { noStoredData, outliveEarlier, storedDataIn } from './stored-data.js'
 import { measuringWindow } from './window.js'
-import { writeResultOf } from './write-result.js'
+import { curveIn, writeResultOf } from './write-result.js'
 import { secondsOf } from './write-seconds.js'
 
 /**
@@ -104,6 +105,7 @@ export class WriteRun {
       removesKeys: this.strategy.removesItemKeys,
       created: () => (plan.once ? this.records.ledger.whole.acked * this.strategy.holders().keysAnItem : 0),
       carried: () => this.records.ledger.whole.acked,
+      ...(plan.cache && { seen: () => this.#instruments?.source(cache)?.replies() }),
     })
     this.journal = this.frame.journal
     this.sampler = this.frame.sampler
@@ -251,7 +253,8 @@ export class WriteRun {
     await unlessInterrupted(stop, this.clearLeftovers())
     await this.#findStored()
     const filling = this.#filling()
-    this.loaded = await unlessInterrupted(stop, fillKeys(filling))
+    // Of several boxes one fills, and all wait for it.
+    this.loaded = this.leads() ? await unlessInterrupted(stop, fillKeys(filling)) : null
     const unpreparedBytes = await unlessInterrupted(stop, prepareKeys(filling))
     await unlessInterrupted(stop, office.begin(this.before))
     this.startedEpochMs = await this.#startsAt()
@@ -360,7 +363,9 @@ export class WriteRun {
     this.#warnOfReplies(chunks)
     if (!this.fleet) return result
     const sums = sumsOf(records, this.window, this.writing)
-    return { ...result, own: { sums, behindMs: records.firstBehindMs(), measured: instruments.own(), after } }
+    const curve = (/** @type {Parameters<typeof curveIn>[1]} */ about) => curveIn(this, about)
+    const behindMs = records.firstBehindMs()
+    return { ...result, own: { sums, behindMs, measured: instruments.own(), after, curve } }
   }
 
   /** @param {Ending['chunks']} chunks */

@@ -21,7 +21,8 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @property {number} lfuLogFactor
  * @property {number} lfuDecayMin
  *
- * @typedef {{ hits: Float64Array, asked: Float64Array, evicted: number }} Simulated of the requests that count, by class
+ * @typedef {{ hits: Float64Array, asked: Float64Array, evicted: number, held: Record<string, number> }} Simulated of the requests that count, by class;
+ *   held: while they are played, of keys that are there
  */
 
 /** As servers are configured unless told otherwise. */
@@ -184,6 +185,7 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
   let mortal = 0
   let cycledMs = 0
   let used = 0
+  const held = { bytes: 0, keys: 0 }
   let evicted = 0
   const hits = new Float64Array(classCount)
   const asked = new Float64Array(classCount)
@@ -251,6 +253,8 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
       continue
     }
     if (i >= from) {
+      held.bytes += used
+      held.keys += residents.size()
       asked[of]++
       if (isHit) hits[of]++
     }
@@ -260,5 +264,5 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
       add(id, nowMs, ttlMs[id])
     }
   }
-  return { hits, asked, evicted }
+  return { hits, asked, evicted, held }
 }

@@ -7,21 +7,33 @@ import { drawsOf } from './items.js'
 const salt = 0x3c6ef3
 const drawsOfKey = 20
 const mostDraws = 10e6
-// What a server takes without keys, and what each takes beside its value: of keys written in one second none is older, so that evicting
-// would take any.
-const emptyBytes = 1.5e6
-const besideValue = 80
+// What each key takes beside its value, at least and at most.
+const [leastBeside, mostBeside] = [50, 300]
+// Of keys written in one second none is older, so that evicting would take any: this part of the room is not filled, for masters that
+// have more keys than others, and for tables that double.
+const filledPart = 0.94
+const triedPart = 1 / 2
 
 /**
- * How many keys a fill writes: those that there is room for.
+ * How many keys a fill writes: those that there is room for, by what some of them take.
  * @param {object} about
  * @param {number} about.items keys that there are
  * @param {number} about.stored bytes of a value
- * @param {number} about.limit maxmemory of all masters
- * @param {number} about.masters
+ * @param {number} about.room bytes that the masters have left; Infinity: they have no limit
  */
-export const filledCount = ({ items, stored, limit, masters }) =>
-  Math.min(items, Math.max(1, Math.floor((limit - masters * emptyBytes) / (stored + besideValue))))
+export const fillingOf = ({ items, stored, room }) => {
+  const fit = (/** @type {number} */ each) =>
+    Math.max(1, Math.min(items, Math.floor((room * filledPart) / each)))
+  const [least, most] = [fit(stored + mostBeside), fit(stored + leastBeside)]
+  return {
+    least,
+    most,
+    /** How many of them show what they take. */
+    tried: least < most ? Math.ceil(least * triedPart) : 0,
+    /** How many fit. @param {number} each bytes that a key takes */
+    count: (each) => Math.max(least, Math.min(most, fit(each))),
+  }
+}
 
 /**
  * Calls for keys, the last to be evicted first and some more than once, until it returns false.

@@ -24,17 +24,22 @@ import { allocated, sizeOf } from './sizes.js'
  * @property {number} writes part of the requests that invalidate, by weights
  * @property {number} reads
  * @property {number} batch keys of a request
- * @property {number} clients
+ * @property {number} clients of a box
+ * @property {readonly number[]} [seeds] of boxes that take turns, each by draws of its own; else one, by that of the items
  * @property {(i: number) => number} dueMs when request i is due
  * @property {number} count requests
  * @property {number} from the first that counts
+ * @property {((n: number) => number) | null} [poolOf] the master of a key; null: there is one
  * @property {string | null} filled the policy by which a cache has been in use for long; null: it is empty at the start
  *
  * @typedef {object} OfAll what a sample is of
  * @property {number} rate part of the keys
  * @property {Float64Array} asked keys that all requests that count asked for, by class
  * @property {Float64Array} hashes of each key
+ * @property {Uint8Array} [pools] the master of each key; none: there is one
  * @typedef {Sample & OfAll} Sampled
+ *
+ * @typedef {(bytes: number) => readonly number[]} Rooms bytes of the keys of each master, of so many of all
  */
 
 const salt = 0x51a2d5
@@ -95,10 +100,13 @@ const recordOf = () => {
 /** @param {Requests} requests @param {{ overhead: number, keys?: number, requests?: number }} known overhead: bytes of a key beside its value @returns {Sampled} */
 export const sampled = (requests, { overhead, ...most }) => {
   const { items, expires, writes, reads, batch, clients, dueMs, count, from, filled } = requests
+  const { seeds = [items.seed], poolOf = null } = requests
   const keysLimit = most.keys ?? mostKeys
   const requestsLimit = most.requests ?? mostRequests
-  const draw = drawsOf({ ...items, clients })
-  const pick = picksOf([reads, writes], items.seed)
+  const boxes = seeds.map((seed) => ({
+    draw: drawsOf({ ...items, seed, clients: seeds.length * clients }),
+    pick: picksOf([reads, writes], seed),
+  }))
   const own = mix(mix(items.seed) ^ salt)
   const hashOf = (/** @type {number} */ n) => mix(mix(n) ^ mix(Math.floor(n / words)) ^ own)
   /** @type {Map<number, number>} */
@@ -144,7 +152,9 @@ export const sampled = (requests, { overhead, ...most }) => {
   for (let i = 0; i < count; i++) {
     if (i === from) record.from = record.count
     const atMs = dueMs(i)
-    const client = i % clients
+    const box = i % boxes.length
+    const { draw, pick } = boxes[box]
+    const client = box * clients + (Math.floor(i / boxes.length) % clients)
     one.length = 0
     const first = draw(atMs, client)
     const isDrop = pick() === 1
@@ -172,6 +182,7 @@ export const sampled = (requests, { overhead, ...most }) => {
     rate: below / words,
     asked,
     hashes: Float64Array.from(numbers, hashOf),
+    ...(poolOf && { pools: Uint8Array.from(numbers, poolOf) }),
   }
 }
 
@@ -192,9 +203,37 @@ const sumsOf = (places) => {
   }
 }
 
+/** The requests of some keys, by their old ids. @param {Sampled} sample @param {(id: number) => boolean} has @param {number} [rate] @returns {Sampled} */
+const partOf = (sample, has, rate = sample.rate) => {
+  const { ids, atMs, classes, count, from, keys } = sample
+  const idOf = new Int32Array(keys).fill(-1)
+  /** @type {number[]} */
+  const left = []
+  for (let id = 0; id < keys; id++) if (has(id)) idOf[id] = left.push(id) - 1
+  const { record, add } = recordOf()
+  for (let i = 0; i < count; i++) {
+    if (i === from) record.from = record.count
+    if (idOf[ids[i]] >= 0) add(idOf[ids[i]], atMs[i], classes[i])
+  }
+  const of = (/** @type {ArrayLike<number>} */ all) => Float64Array.from(left, (id) => all[id])
+  return {
+    ...sample,
+    ...record,
+    // Where none is measured.
+    from: from >= count ? record.count : record.from,
+    keys: left.length,
+    bytes: of(sample.bytes),
+    ttlMs: of(sample.ttlMs),
+    hashes: of(sample.hashes),
+    pools: sample.pools && Uint8Array.from(of(sample.pools)),
+    filled: sample.filled.flatMap((id) => (idOf[id] < 0 ? [] : [idOf[id]])),
+    rate,
+  }
+}
+
 /** A smaller sample by the hash alone, of at most so many keys and requests. @param {Sampled} sample @returns {Sampled} */
 const smallerOf = (sample) => {
-  const { ids, atMs, classes, count, from, keys, hashes } = sample
+  const { ids, count, hashes } = sample
   const requestsBelow = (/** @type {number} */ below) => {
     let n = 0
     for (let i = 0; i < count; i++) if (hashes[ids[i]] < below) n++
@@ -203,25 +242,15 @@ const smallerOf = (sample) => {
   let below = sample.rate * words
   const keysBelow = () => hashes.reduce((n, hash) => n + (hash < below ? 1 : 0), 0)
   while (keysBelow() > playedKeys || requestsBelow(below) > playedRequests) below *= 0.8
-  const idOf = new Int32Array(keys).fill(-1)
-  /** @type {number[]} */
-  const left = []
-  for (let id = 0; id < keys; id++) if (hashes[id] < below) idOf[id] = left.push(id) - 1
-  const part = recordOf()
-  for (let i = 0; i < count; i++) {
-    if (i === from) part.record.from = part.record.count
-    if (idOf[ids[i]] >= 0) part.add(idOf[ids[i]], atMs[i], classes[i])
-  }
-  return {
-    ...sample,
-    ...part.record,
-    keys: left.length,
-    bytes: Float64Array.from(left, (id) => sample.bytes[id]),
-    ttlMs: Float64Array.from(left, (id) => sample.ttlMs[id]),
-    hashes: Float64Array.from(left, (id) => hashes[id]),
-    filled: sample.filled.flatMap((id) => (idOf[id] < 0 ? [] : [idOf[id]])),
-    rate: below / words,
-  }
+  return partOf(sample, (id) => hashes[id] < below, below / words)
+}
+
+/** The requests of each master. @param {Sampled} sample @returns {Sampled[]} */
+const mastersOf = (sample) => {
+  const { pools } = sample
+  if (!pools) return [sample]
+  const most = pools.reduce((n, pool) => Math.max(n, pool), 0)
+  return Array.from({ length: most + 1 }, (_, pool) => partOf(sample, (id) => pools[id] === pool))
 }
 
 /**
@@ -307,26 +336,65 @@ const shareOf = (asked, hits, count) => {
   return all === 0 ? 0 : found / all
 }
 
-/** The share of hits of exact LRU, by bytes of all keys. @param {Sampled} sample @returns {(bytes: number) => number} */
-export const lruOf = (sample) => {
+/** @type {Rooms} */
+const oneRoom = (bytes) => [bytes]
+
+/** The share of hits of exact LRU, by bytes of all keys. @param {Sampled} sample @param {Rooms} [rooms] @returns {(bytes: number) => number} */
+export const lruOf = (sample, rooms = oneRoom) => {
   const { rate, asked } = sample
-  const distances = distancesOf(sample)
-  return (bytes) =>
-    shareOf(
+  const masters = mastersOf(sample).map(distancesOf)
+  return (bytes) => {
+    const each = rooms(bytes)
+    return shareOf(
       asked,
-      (of) => countUpTo(distances[of], bytes * rate),
-      (of) => distances[of].length,
+      (of) => masters.reduce((sum, distances, i) => sum + countUpTo(distances[of], each[i] * rate), 0),
+      (of) => masters.reduce((sum, distances) => sum + distances[of].length, 0),
     )
+  }
 }
 
-/** The share of hits of a policy, by bytes of all keys. @param {Sampled} sample @param {Eviction} eviction @returns {(bytes: number) => number} */
-const playedOf = (sample, eviction) => (bytes) => {
-  const { hits, asked } = simulated(sample, bytes * sample.rate, eviction)
-  return shareOf(
-    sample.asked,
-    (of) => hits[of],
-    (of) => asked[of],
-  )
+/** @param {Float64Array} sum @param {Float64Array} more */
+const addTo = (sum, more) => {
+  for (let i = 0; i < sum.length; i++) sum[i] += more[i]
+}
+
+/** What a policy keeps, by bytes of all keys. @param {Sampled} sample @param {Eviction} eviction @param {Rooms} rooms */
+const playedOf = (sample, eviction, rooms) => {
+  const masters = mastersOf(sample)
+  return (/** @type {number} */ bytes) => {
+    const each = rooms(bytes)
+    const [first, ...others] = masters.map((one, i) => simulated(one, each[i] * sample.rate, eviction))
+    for (const one of others) {
+      addTo(first.hits, one.hits)
+      addTo(first.asked, one.asked)
+    }
+    const { hits, asked } = first
+    return {
+      share: shareOf(
+        sample.asked,
+        (of) => hits[of],
+        (of) => asked[of],
+      ),
+      all: [first, ...others],
+    }
+  }
+}
+
+const leastKeyBytes = 32
+
+/**
+ * Of few keys the average size is not that of all: keys take so much that with this memory as many are there as the server has.
+ * @param {Sampled} sample
+ * @param {Eviction} eviction
+ * @param {{ bytes: number, keys: number }} there on the servers, full
+ * @param {Rooms} [rooms]
+ * @returns {Sampled}
+ */
+export const anchored = (sample, eviction, there, rooms = oneRoom) => {
+  const { all } = playedOf(smallerOf(sample), eviction, rooms)(there.bytes)
+  const [bytes, keys] = ['bytes', 'keys'].map((name) => all.reduce((sum, { held }) => sum + held[name], 0))
+  const more = there.bytes / there.keys - bytes / Math.max(1, keys)
+  return { ...sample, bytes: sample.bytes.map((one) => Math.max(leastKeyBytes, one + more)) }
 }
 
 const gridPoints = 16
@@ -336,16 +404,17 @@ const leastShare = 0.01
  * The curve, in percent of the keys that were asked for.
  * @param {Sampled} sample
  * @param {Eviction | null} eviction null: exact LRU alone
+ * @param {Rooms} [rooms]
  */
-export const missCurve = (sample, eviction) => {
+export const missCurve = (sample, eviction, rooms = oneRoom) => {
   const { bytes, rate } = sample
-  const lru = lruOf(sample)
+  const lru = lruOf(sample, rooms)
   const smaller = eviction && smallerOf(sample)
-  const played = smaller && playedOf(smaller, eviction)
-  const lruPlayed = smaller && lruOf(smaller)
+  const played = smaller && playedOf(smaller, eviction, rooms)
+  const lruPlayed = smaller && lruOf(smaller, rooms)
   const lruAt = (/** @type {number} */ at) => percentOf(lru(at))
   /** @type {(bytes: number) => number | null} */
-  const policyAt = (at) => played && lruPlayed && percentOf(played(at) + lru(at) - lruPlayed(at))
+  const policyAt = (at) => played && lruPlayed && percentOf(played(at).share + lru(at) - lruPlayed(at))
   const footprint = bytes.reduce((sum, n) => sum + n, 0) / rate
   const step = (1 / leastShare) ** (1 / (gridPoints - 1))
   const points = Array.from({ length: gridPoints }, (_, i) => {
@@ -360,7 +429,7 @@ export const missCurve = (sample, eviction) => {
     allKept: (filled) => {
       const kept = Math.min(sample.filled.length, Math.round(filled * rate))
       const those = sample.filled.slice(sample.filled.length - kept)
-      return percentOf(lruOf({ ...sample, filled: those })(Number.MAX_VALUE))
+      return percentOf(lruOf({ ...sample, filled: those, pools: undefined })(Number.MAX_VALUE))
     },
     ceiling_pct: lruAt(Number.MAX_VALUE),
     footprint_bytes: footprint,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linearRegression } from 'simple-statistics'
 import { sourceOf } from '../../lib/loads/clients/source.js'
-import { cacheSection, curveSection, shareOfHits } from '../../lib/measures/cache.js'
+import { cache, cacheSection, curveSection, shareOfHits } from '../../lib/measures/cache.js'
 import { isWarm, trendChance } from '../../lib/run/warm.js'
 import { addDistinct } from '../../lib/traffic/batches.js'
 import { drawsOf, ranksOf } from '../../lib/traffic/items.js'
@@ -189,6 +189,27 @@ test('a request asks for a key once', () => {
   const keys = /** @type {number[]} */ ([])
   addDistinct(keys, 7, 6, () => Number(drawn.shift()))
   assert.deepEqual(keys, [7, 3, 8])
+})
+
+test('hits by INFO are of the same requests, though it answers beside the seconds', () => {
+  const infoOf = (/** @type {object[]} */ nodes, /** @type {object} */ plan = { totalAgents: 1 }) => {
+    const rows = nodes.map((row, i) => [String(i), { role: 'master', over_ms: 1000, ...row }])
+    const window = { 'cache.hits': 900, 'cache.misses': 100, nodes: Object.fromEntries(rows) }
+    const known = /** @type {any} */ ({ window, plan: { cache: {}, ...plan }, overS: 1 })
+    return /** @type {any} */ (cache.summary(known)).cache.info_hit_pct
+  }
+  const counted = { keyspace_hits: 920, keyspace_misses: 140 }
+  // Twenty hits and forty misses came before the second, and were counted by both.
+  assert.equal(infoOf([{ ...counted, seen: { hit: 920, miss: 140 } }]), 90)
+  // One that we do not know of stays.
+  assert.equal(
+    infoOf([{ ...counted, keyspace_hits: 930, seen: { hit: 920, miss: 140 } }]),
+    (910 / 1010) * 100,
+  )
+  const half = { keyspace_hits: 460, keyspace_misses: 70, seen: { hit: 920, miss: 140 } }
+  assert.equal(infoOf([half, half]), 90)
+  for (const alone of [infoOf([counted]), infoOf([{ ...counted, seen: { hit: 1 } }], { totalAgents: 2 })])
+    assert.equal(alone, (920 / 1060) * 100)
 })
 
 const calm = {

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { drawsOfPart, seedOfPart } from '../../lib/loads/parts.js'
 import { simulated, usualEviction } from '../../lib/traffic/cache-models.js'
 import { drawsOf } from '../../lib/traffic/items.js'
-import { keysInUse } from '../../lib/traffic/keys-in-use.js'
-import { missCurve, sampled } from '../../lib/traffic/miss-curve.js'
-import { allocated, sizeOf } from '../../lib/traffic/sizes.js'
+import { fillingOf, keysInUse } from '../../lib/traffic/keys-in-use.js'
+import { anchored, missCurve, sampled } from '../../lib/traffic/miss-curve.js'
+import { allocated, sizeOf, storedBytes } from '../../lib/traffic/sizes.js'
 
 const overhead = 80
 const all = { keys: 1e9, requests: 1e9 }
@@ -105,6 +106,20 @@ test('keys in use: each once, those that stay longest last, and as many as there
   assert.deepEqual([...keysInUse({ ...items, count: 3 }, 'allkeys-lru', 3)].sort(), [1, 2, 3])
 })
 
+test('a fill writes as many keys as there is room for, by what some of them take', () => {
+  const filling = fillingOf({ items: 100_000, stored: 200, room: 3e6 })
+  const { least, most, tried } = filling
+  assert.ok(tried > 0 && tried < least && least < most, `${tried} of ${least} to ${most}`)
+  for (const each of [260, 300, 450]) assert.equal(filling.count(each), Math.floor(2.82e6 / each))
+  // Whatever is seen, it is within what keys can take.
+  assert.deepEqual([filling.count(0), filling.count(9000)], [most, least])
+  for (const room of [1e9, Number.POSITIVE_INFINITY]) {
+    const all = fillingOf({ items: 100_000, stored: 200, room })
+    assert.deepEqual([all.most, all.tried], [100_000, 0])
+  }
+  assert.equal(fillingOf({ items: 10, stored: 200, room: 0 }).most, 1)
+})
+
 test('a cache that was in use hits at once what an empty one finds later', () => {
   const sizes = { ...all, overhead }
   const at = (/** @type {string | null} */ filled, /** @type {number} */ from) => {
@@ -137,6 +152,85 @@ test('where nothing is evicted, hits are of the keys that a fill wrote, and of t
       `${filled}: ${part.allKept(filled)} %, ${share} %`,
     )
   }
+})
+
+test('masters with less room for keys than others have hits of their own', () => {
+  const requests = requestsOf({}, { poolOf: (/** @type {number} */ n) => n % 3 })
+  const whole = sampled(requests, { overhead, ...all })
+  const parts = [0.1, 1, 1]
+  const rooms = (/** @type {number} */ bytes) => parts.map((part) => (part * bytes) / 2.1)
+  const bytes = 20_000 * 300 * 0.2
+  // Each master by itself: the first of a map is what was used longest ago.
+  const most = rooms(bytes).map((room) => Math.floor(room / (allocated(206) + overhead)))
+  const masters = parts.map(() => /** @type {Map<number, true>} */ (new Map()))
+  const draw = drawsOf({ ...requests.items, clients: 10 })
+  let hits = 0
+  for (let i = 0; i < 100_000; i++) {
+    const n = draw(i / 10, i % 10)
+    const there = masters[n % 3]
+    if (there.delete(n) && i >= 50_000) hits++
+    there.set(n, true)
+    if (there.size > most[n % 3]) there.delete(Number(there.keys().next().value))
+  }
+  const at = missCurve(whole, null, rooms).lruAt(bytes)
+  assert.ok(Math.abs(at - hits / 500) < 0.01, `${at} %, ${hits / 500} %`)
+  const asOne = missCurve({ ...whole, pools: undefined }, null).lruAt(bytes)
+  assert.ok(asOne > at + 1, `${asOne} %, ${at} %`)
+  // Samples, and a policy that is played.
+  const eviction = { ...usualEviction, policy: 'allkeys-lru', samples: 10 }
+  const part = sampled(requests, { overhead, keys: 9000, requests: 60_000 })
+  assert.ok(Math.abs(Number(missCurve(part, eviction, rooms).policyAt(bytes)) - at) < 2)
+})
+
+test('requests of several boxes are those that each draws, in turn', () => {
+  const plan = /** @type {any} */ ({ order: 'zipf:0.99', seed: 5, quantity: 20_000, connections: 4 })
+  const numbers = [0, 1, 2]
+  const seeds = numbers.map((number) => seedOfPart({ seed: 5, box: { number } }))
+  for (const order of ['zipf:0.99', 'split', 'hot:10%:90%']) {
+    const draws = numbers.map((number) =>
+      drawsOfPart(
+        { ...plan, order, box: { number, of: 3, clients: { first: 4 * number, of: 12 } } },
+        { count: 20_000 },
+      ),
+    )
+    const more = { seeds, clients: 4, count: 6000, from: 0 }
+    const sample = sampled(requestsOf({ order, seed: 5 }, more), { overhead, ...all })
+    /** @type {Map<number, number>} */
+    const known = new Map()
+    for (let i = 0; i < 6000; i++) {
+      const n = draws[i % 3](i / 10, Math.floor(i / 3) % 4)
+      if (!known.has(n)) known.set(n, known.size)
+      assert.equal(sample.ids[i], known.get(n), `${order}: request ${i}`)
+    }
+  }
+})
+
+/** Of a key that is there, on average. @param {Pick<ReturnType<typeof simulated>, 'held'>} played */
+const keyBytesOf = ({ held }) => held.bytes / held.keys
+
+test('with sizes of their own as many keys are there as the server has, whatever the sizes of those', () => {
+  const eviction = { ...usualEviction, policy: 'allkeys-lru' }
+  const bytes = 2.5e6
+  /** Of the server, how far the keys that are there and the hits are apart from it. @type {{ keys: number[], hits: number[] }[]} */
+  const apart = [0, 1].map(() => ({ keys: [], hits: [] }))
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const items = { valueSizes: 'lognormal:p50=200B,p99=4kB', seed }
+    const requests = requestsOf(items, { count: 80_000 })
+    // The server, whose keys take 80 bytes beside their values.
+    const { hits, asked, ...server } = simulated(sampled(requests, { overhead, ...all }), bytes, eviction)
+    const each = keyBytesOf(server)
+    const guessed = each - storedBytes(requests.items)
+    const sample = sampled(requests, { overhead: guessed, keys: 12_000, requests: 100_000 })
+    for (const [i, one] of [sample, anchored(sample, eviction, { bytes, keys: bytes / each })].entries()) {
+      const there = keyBytesOf(simulated(one, bytes * one.rate, eviction, 9))
+      apart[i].keys.push(Math.abs(there / each - 1))
+      const share = Number(missCurve(one, eviction).policyAt(bytes))
+      apart[i].hits.push(Math.abs(share - (100 * sum(hits)) / sum(asked)))
+    }
+  }
+  const mean = (/** @type {number[]} */ values) => values.reduce((one, n) => one + n, 0) / values.length
+  const [plain, better] = apart.map(({ keys, hits }) => [mean(keys), mean(hits)])
+  assert.ok(better[0] < 0.5 * plain[0] && better[1] < 0.8 * plain[1], `${plain}; ${better}`)
 })
 
 test('expired keys take room until the server finds them', () => {

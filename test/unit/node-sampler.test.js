@@ -32,15 +32,16 @@ const master = /** @type {const} */ ({ address: 'm', shard: 1, role: 'master' })
 
 /**
  * A sampler over figures that the test writes: what is not there refuses, a promise is waited for.
- * @param {{ answers?: Record<string, Fields | Promise<Fields> | undefined>, nodes?: SampledNode[], db?: number }} [target]
+ * @param {{ answers?: Record<string, Fields | Promise<Fields> | undefined>, nodes?: SampledNode[], db?: number, seen?: () => Record<string, number> }} [target]
  */
-const rig = ({ answers = {}, nodes = [master], db } = {}) => {
+const rig = ({ answers = {}, nodes = [master], db, seen } = {}) => {
   const time = { ms: 0, stored: 0 }
   const taken = /** @type {NodeRow[][]} */ ([])
   const asked = /** @type {string[]} */ ([])
   const sampler = nodeSampler({
     ...{ nodes: () => nodes, clock: () => time.ms, timeLimitMs: 5, db },
     carried: () => time.stored,
+    ...(seen && { seen }),
     onRows: (rows) => taken.push(rows.map((row) => ({ ...row }))),
     info: async (address) => {
       asked.push(address)
@@ -82,6 +83,24 @@ test('the first answer has gauges, the next ones differences', async () => {
     ...{ expired: 20, evicted: 0, connections: null, repl_bytes: null, carried: 0, carried_asked: 0 },
     ...{ expirations: 20, evictions: 0, keyspace_hits: null, keyspace_misses: null, eviction_s: null },
   })
+})
+
+test('what replies meant is counted between the same answers as what the server counts', async () => {
+  const counts = { hit: 0, miss: 0 }
+  const { row, stalledAt } = rig({ seen: () => ({ ...counts }) })
+  const at = async (/** @type {number} */ s, /** @type {number} */ hit, /** @type {number} */ miss) => {
+    Object.assign(counts, { hit, miss })
+    return (await row(s)).seen
+  }
+  assert.equal(await at(1, 10, 5), undefined)
+  assert.deepEqual(await at(2, 30, 5), { hit: 20 })
+  Object.assign(counts, { hit: 40, miss: 6 })
+  const answer = await stalledAt(3)
+  // Counted when the answer comes, not when it is asked for.
+  Object.assign(counts, { hit: 70, miss: 9 })
+  answer(lived(3))
+  await Promise.resolve()
+  assert.deepEqual((await row(3.5)).seen, { hit: 40, miss: 4 })
 })
 
 /** Asserts what rows of a master have: a line has a second, what it says then that differs (`lived`: as of that second), and fields of the row. @param {string} lines */

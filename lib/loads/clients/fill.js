@@ -8,7 +8,7 @@ import { operationsOf } from '../../probes/operations.js'
 import { longCommand } from '../../servers/long-command.js'
 import { ownerOf } from '../../servers/topology.js'
 import { eachOnce } from '../../traffic/items.js'
-import { filledCount, keysInUse } from '../../traffic/keys-in-use.js'
+import { fillingOf, keysInUse } from '../../traffic/keys-in-use.js'
 import { shortestS } from '../../traffic/lifetimes.js'
 import { payloadMatcher } from '../../traffic/payload.js'
 import { storedBytes } from '../../traffic/sizes.js'
@@ -212,28 +212,45 @@ const fillEach = async (needs, fills) => {
 }
 
 /**
+ * Bytes that the masters have left below their limits, Infinity without, and what they evict.
+ * @param {Target} target
+ */
+const roomIn = async ({ topology, info }) => {
+  const all = await Promise.all(topology.masters.map(async (master) => parseInfo(await info(master)).fields))
+  const left = all.map(({ maxmemory, used_memory: used }) =>
+    Number(maxmemory) > 0 ? Math.max(0, Number(maxmemory) - Number(used)) : Number.POSITIVE_INFINITY,
+  )
+  return { room: left.reduce((sum, n) => sum + n, 0), policy: all[0].maxmemory_policy ?? null }
+}
+
+/**
  * A cache as it is after long use: keys that there is room for, the first to be evicted first.
  * @param {Needs} needs
  * @param {Played} operation
  */
 const fillCache = async (needs, operation) => {
   const { plan, target, clock, say } = needs
-  const { masters } = target.topology
-  const { fields } = parseInfo(await target.info(masters[0]))
-  const limit = masters.length * (Number(fields.maxmemory) || Number.POSITIVE_INFINITY)
-  const numbers = filledCount({ ...plan, stored: storedBytes(plan), limit, masters: masters.length })
-  const keys = keysInUse({ ...plan, count: plan.items, clients: 1 }, fields.maxmemory_policy ?? null, numbers)
-  let next = 0
-  const draw = () => keys[next++] ?? -1
   const startMs = clock()
-  const { acked, causes } = await playOnce(needs, operation, numbers, () => {}, undefined, draw)
+  const [{ room, policy }, beforeBytes] = await Promise.all([roomIn(target), dataBytesIn(target)])
+  const filling = fillingOf({ ...plan, stored: storedBytes(plan), room })
+  const { least, most, tried } = filling
+  const keys = keysInUse({ ...plan, count: plan.items, clients: 1 }, policy, most)
+  const write = async (/** @type {Float64Array} */ some) => {
+    let next = 0
+    const draw = () => some[next++] ?? -1
+    const { acked, causes } = await playOnce(needs, operation, some.length, () => {}, undefined, draw)
+    if (acked === some.length || needs.stop.aborted) return
+    throw new TargetError(`--fill: ${count(acked)} of ${count(some.length)} keys were written (${causes})`)
+  }
+  // What is tried is among them, and written again in its turn.
+  if (tried > 0) await write(keys.subarray(most - least, most - least + tried))
+  const grown = Number(await dataBytesIn(target)) - Number(beforeBytes)
+  const numbers = tried > 0 ? filling.count(Math.max(0, grown) / tried) : most
+  if (!needs.stop.aborted) await write(keys.subarray(most - numbers))
   if (needs.stop.aborted) return null
-  if (acked < numbers)
-    throw new TargetError(`--fill: ${count(acked)} of ${count(numbers)} keys were written (${causes})`)
-  say(
-    `wrote ${count(numbers)} keys in ${((clock() - startMs) / 1000).toFixed(1)} s, those that stay longest last`,
-  )
-  return null
+  const seconds = (clock() - startMs) / 1000
+  say(`wrote ${count(numbers)} keys in ${seconds.toFixed(1)} s, those that stay longest last`)
+  return { keys: numbers, seconds, data_bytes: null }
 }
 
 /** Removes indexes that are not keys. @param {Needs} needs */
