@@ -172,10 +172,12 @@ const refuseAloneQueues = ({ strategy }, hasReaders) => {
 }
 
 /** @param {Settings} settings @param {Objectives} objectives @param {boolean} hasReaders */
-const refuseOnFleet = ({ control, totalAgents, cloudwatch }, { overConfirmation }, hasReaders) => {
+const refuseOnFleet = ({ control, totalAgents, cloudwatch, strategy }, { overConfirmation }, hasReaders) => {
   if (!control && totalAgents > 1)
     throw new OptionError('-t needs --control: without it a search is played by one process')
   if (!control) return
+  if (strategyNamed(strategy).play.caches)
+    throw new OptionError(`--control: a search of ${strategy} is played by one process`)
   if (hasReaders)
     throw new OptionError(
       '--with-read does not go with --control: start millrace read with the same --control and --run',

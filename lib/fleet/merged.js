@@ -239,6 +239,9 @@ export const partsOfFleet = (known) => {
       late: Math.max(0, ...counted.map(({ sums }) => sums.ticks.late)),
     },
     server,
+    ...(plan.cache && {
+      counts: { hit: own.whole['cache.hits'] ?? 0, miss: own.whole['cache.misses'] ?? 0 },
+    }),
     events: eventsOf(boxes),
     warnings: warningsOf(boxes),
     ...measuredOfBoxes({ boxes, checkpoint, own, stored, costed, plan }, ofWriters),

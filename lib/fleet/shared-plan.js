@@ -39,6 +39,7 @@ const optionsBesides = [
   ['rate', '--rate'],
   ['arrivals', '--arrivals'],
   ['driver', '--driver'],
+  ['cache', '--with, --connections, --pipeline or --fill'],
   ['maxBehindMs', '--max-behind'],
   ['masters', 'the number of masters'],
   ['stagger', '--stagger'],
@@ -59,6 +60,7 @@ const sharedBy = (ours, options) => {
 /** @param {Settings} settings @param {Plan} plan of all writers @param {object} announced of the plan */
 export const sharedByWriters = (settings, plan, announced) => {
   const { durationMs, ticks, warmUpMs, pacing, rate, arrivals, driver, maxBehindMs, masters } = plan
+  const { cache, clients, nominalHz, quantity, periodMs } = plan
   const ours = {
     ...announced,
     durationMs,
@@ -70,7 +72,8 @@ export const sharedByWriters = (settings, plan, announced) => {
     driver,
     maxBehindMs,
     masters,
-    nominalHz: rate === null ? (plan.quantity * 1000) / plan.periodMs : null,
+    nominalHz: rate !== null ? null : cache ? nominalHz : (quantity * 1000) / periodMs,
+    ...(cache && { cache: JSON.stringify([cache, clients]) }),
     stagger: settings.stagger,
     limits: settings.thresholds.join(', '),
   }

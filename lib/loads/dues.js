@@ -27,6 +27,10 @@ export const duesOf = (schedule, maxBehindMs, startMs) => {
     /** Whether the next, which is due, is dropped. @param {number} dueMs @param {number} nowMs @param {boolean} hasRoom */
     isDropped: (dueMs, nowMs, hasRoom) =>
       nowMs - dueMs > maxBehindMs || (!hasRoom && schedule.isLeft?.(nowMs - startMs()) === true),
+    /** What is due before is played by none. @param {number} atMs */
+    skipTo(atMs) {
+      while (nextMs(atMs) < atMs) next++
+    },
     /** It was begun or dropped. Returns which it was. */
     take: () => next++,
     /** Until it is worth asking again. @param {number} nowMs */

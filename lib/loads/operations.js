@@ -2,7 +2,10 @@
 import { ofWriters, SECTIONS } from '../measures/index.js'
 import { operationsOf } from '../probes/operations.js'
 
-/** @import { Keep } from '../probes/shared-counts.js' */
+/**
+ * @import { Keep } from '../probes/shared-counts.js'
+ * @import { Plan } from './plan.js'
+ */
 
 /**
  * A load with its own names, plan, way to open, words and reasons.
@@ -14,10 +17,10 @@ export const operationsLoad = (own) =>
     /** @type {'producer'} */
     document: 'producer',
     ledger: (
-      /** @type {unknown} */ _,
+      /** @type {Plan} */ { box },
       /** @type {() => boolean} */ isMeasured,
       /** @type {Keep | undefined} */ keep,
-    ) => operationsOf({ isMeasured, keep }),
+    ) => operationsOf({ isMeasured, keep, agent: box && box.number + 1 }),
     measures: ofWriters,
     sections: SECTIONS.producer,
     ...own,

@@ -419,6 +419,7 @@ const fleetRules = [
   (s, named) =>
     s.control &&
     !namesOfWriters(s.strategy).inBatches &&
+    !strategyNamed(s.strategy).play.caches &&
     `${named('control')}: ${named('strategy')} has no writers (-t) that boxes could share; start it on each box alone, with another --seed`,
   (s, named) =>
     s.control &&

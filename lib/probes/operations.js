@@ -9,8 +9,8 @@ import { noCounts } from './ledger.js'
  * @import { Keep } from './shared-counts.js'
  */
 
-/** @param {{ isMeasured: () => boolean, keep?: Keep }} needs whether what is begun now is after the warm-up */
-export const operationsOf = ({ isMeasured, keep = (counts) => counts }) => {
+/** @param {{ isMeasured: () => boolean, keep?: Keep, agent?: number }} needs whether what is begun now is after the warm-up; agent: the number of a box */
+export const operationsOf = ({ isMeasured, keep = (counts) => counts, agent = 1 }) => {
   const whole = keep(noCounts())
   const measured = keep(noCounts())
   const commands = keep({ sent: 0, repeated: 0, refused: 0 })
@@ -21,7 +21,7 @@ export const operationsOf = ({ isMeasured, keep = (counts) => counts }) => {
   return {
     whole,
     measured,
-    byAgent: new Map([[1, whole]]),
+    byAgent: new Map([[agent, whole]]),
     commands,
     failedBy,
     /** @type {Record<string, number>} */

@@ -62,9 +62,9 @@ const roomsOf = (masters) => {
 
 /** The requests, as they were drawn. @param {About} about */
 const requestsOf = ({ plan, offered, fromMs, endMs, measured }) => {
-  const { nominalHz, totalAgents } = plan
+  const { nominalHz, totalAgents, cache: ofCache, clients: ofClients } = plan
   const { order, shift, churn, quantity, seed, valueBytes, valueSizes, ttlS, ttlLeastS } = plan
-  const [cache, clients] = [certain(plan.cache), certain(plan.clients)]
+  const [cache, clients] = [certain(ofCache), certain(ofClients)]
   const dueMs =
     nominalHz === null
       ? (/** @type {number} */ i) => (i * endMs) / offered
@@ -103,7 +103,8 @@ const requestsOf = ({ plan, offered, fromMs, endMs, measured }) => {
 /** @param {About} about */
 export const curveOf = (about) => {
   const { plan, offered, measured, eviction } = about
-  if (!plan.cache || !plan.clients || plan.rates || offered === 0 || offered > mostRequests) return null
+  const { cache, clients, rates } = plan
+  if (!cache || !clients || rates || offered === 0 || offered > mostRequests) return null
   const { policy } = measured
   const known = measured.data_bytes !== null && measured.keys !== null && measured.keys > 0
   const overhead = known

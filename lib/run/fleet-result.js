@@ -24,6 +24,7 @@ import { strategyOf } from '../workloads/bound-strategy.js'
  * @import { Signals } from '../base/settlement.js'
  * @import { Run } from '../measures/section.js'
  * @import { Folded } from '../measures/fold.js'
+ * @import { curveIn } from './write-result.js'
  *
  * @typedef {{ document: RunDocument, facts: Facts }} Shared the result of
  *   all, and what it is made of besides the seconds
@@ -35,6 +36,8 @@ const everyMs = 200
 // A box without a lease for this long counts as lost.
 const lostMs = 1500
 const secondsAPage = 500
+// A box that began later has not played all of its part.
+const lateS = 0.5
 
 /** Lines of the merged seconds, a page at a time. @param {Control} control */
 export const pagesOfSeconds = async function* (control) {
@@ -61,6 +64,26 @@ const withReaders = (parts, reading) => {
   }
 }
 
+/** @typedef {(about: Parameters<typeof curveIn>[1]) => ReturnType<typeof curveIn>} CurveOf */
+
+/**
+ * The miss ratio curve of the requests of all boxes: each draws by its seed, and is due when it is known to be. Where one was not
+ * there all the time, or sent as fast as it could, which requests came is not known.
+ * @param {Plan} plan of all
+ * @param {ReturnType<typeof partsOfFleet>} parts
+ * @param {CurveOf | undefined} curve
+ */
+const curveOfAll = async (plan, { fleet, items, durationS, sections: { cache } }, curve) => {
+  const areWhole =
+    fleet.boxes.length === plan.totalAgents &&
+    fleet.boxes.every(
+      (/** @type {{ state: string, from_s: number }} */ one) => one.state === 'done' && one.from_s < lateS,
+    )
+  if (!plan.cache || !curve || !areWhole || plan.nominalHz === null) return null
+  const { offered } = items
+  return curve({ plan, offered, fromMs: plan.warmUpMs, endMs: durationS * 1000, measured: cache })
+}
+
 /**
  * Makes the result of what the control has, and stores it there.
  * @param {object} needs
@@ -69,9 +92,10 @@ const withReaders = (parts, reading) => {
  * @param {string} needs.box that leads
  * @param {string} needs.run
  * @param {StoredData | null} [needs.after]
+ * @param {CurveOf} [needs.curve] of a cache; none: no box is left that reaches its servers
  * @returns {Promise<Shared | null>} null: another box leads
  */
-export const makeResult = async ({ control, address, box, run, after = null }) => {
+export const makeResult = async ({ control, address, box, run, after = null, curve }) => {
   const fields = await control.run()
   const leader = leaderOf({ control, box, data: () => fields.data })
   const checkpoint = (await leader.foldNew()) && (await leader.foldNew({ isLast: true }))
@@ -85,7 +109,7 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
   const [descriptions, ends] = await Promise.all([control.boxes(), control.ends()])
   const strategy = strategyOf(plan)
   const readingPlan = fields.reading ? JSON.parse(fields.reading) : null
-  const { sections, sums, ...parts } = partsOfFleet({
+  const made = partsOfFleet({
     plan,
     slotTable,
     after,
@@ -105,7 +129,15 @@ export const makeResult = async ({ control, address, box, run, after = null }) =
     checkpoint,
     plan: readingPlan,
   })
-  const known = { ...about, ...withReaders(parts, reading), kind: 'producer', run }
+  const { sections, sums, ...parts } = made
+  const miss_curve = await curveOfAll(plan, made, curve)
+  const known = {
+    ...about,
+    ...withReaders(parts, reading),
+    ...(miss_curve && { miss_curve }),
+    kind: 'producer',
+    run,
+  }
   /** @type {Facts} */
   const facts = { schema: 1, parts: known, thresholds, sums }
   const document = documentWith(facts, sections)
@@ -180,6 +212,7 @@ const leaderOfEnd = (fleet, { own }, say) => {
       run: fleet.run,
       box: fleet.id,
       after: own.after,
+      curve: own.curve,
     }).catch((error) => {
       if (fleet.silentMs() === 0 && error.code === undefined) throw error
       return null

@@ -98,9 +98,10 @@ test('the parser takes each option by each of its names, and as a flag only what
         const isFlag = option.type === 'flag'
         const isNamed = option.type === 'named'
         if (isNamed && name === 'read') continue
-        const value = isNamed ? 'page-size=5' : 'value'
+        const setting = parsed.find((one) => one.with && one.type !== 'flag')?.name ?? ''
+        const value = isNamed ? `${setting}=5` : 'value'
         const typed = typedLine([isFlag ? dashes : `${dashes}=${value}`].flat(), parsed)
-        const [key, text] = isNamed ? ['page-size', '5'] : [option.name, isFlag ? 'true' : 'value']
+        const [key, text] = isNamed ? [setting, '5'] : [option.name, isFlag ? 'true' : 'value']
         assert.equal(typed.options.get(key), text, `${name} ${dashes}`)
       }
   }

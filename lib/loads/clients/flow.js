@@ -144,6 +144,7 @@ export const clientsFlow = async (asked) => {
   return {
     offered: offering.offered,
     elapsed: offering.elapsed,
+    beginAt: offering.beginAt,
     lastSettledMs: () => offering.sinceStart(operations.lastSettledMs()),
     start() {
       if (timeoutMs !== null) limit.begin(timeoutMs)

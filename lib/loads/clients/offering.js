@@ -18,6 +18,26 @@ const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
   return -1
 }
 
+/** Time since the start, which is the first play or a moment that boxes have in common, and what is due in it. @param {FlowNeeds} needs */
+const timeOf = ({ schedule, plan, clock }) => {
+  let startMs = 0
+  const dues = schedule && duesOf(schedule, plan.maxBehindMs, () => startMs)
+  return {
+    dues,
+    startMs: () => startMs,
+    elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
+    sinceStart: (/** @type {number} */ atMs) => atMs - startMs,
+    begin() {
+      if (startMs === 0) startMs = clock()
+    },
+    /** What was due before a late box came, none plays. @param {number} atMs @param {boolean} isLate */
+    beginAt(atMs, isLate) {
+      startMs = atMs
+      if (isLate) dues?.skipTo(clock())
+    },
+  }
+}
+
 /**
  * @param {FlowNeeds} needs
  * @param {Operations['first']} first
@@ -27,10 +47,10 @@ const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
 export const offeringOf = (needs, first, router, renewing) => {
   const { plan, clients, schedule, ledger, onSent, clock, timers } = needs
   let { draw, pick } = needs
-  let startMs = 0
+  const time = timeOf(needs)
+  const { dues, startMs } = time
   let running = false
   let nextClient = 0 // the next client at an open rate
-  const dues = schedule && duesOf(schedule, plan.maxBehindMs, () => startMs)
   let all = deferred() // resolves when everything was offered
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -51,7 +71,7 @@ export const offeringOf = (needs, first, router, renewing) => {
     const measured = ledger.isMeasured()
     let count = 0
     for (const room = plan.pipeline - clients[client].inFlight; count < room; count++) {
-      const n = draw(nowMs - startMs, client)
+      const n = draw(nowMs - startMs(), client)
       if (n < 0) {
         stop()
         break
@@ -65,7 +85,7 @@ export const offeringOf = (needs, first, router, renewing) => {
   /** At an open rate; false: there is nothing any more to draw. @param {number} client @param {number} dueMs @param {number} nowMs @param {boolean} measured */
   const begin = (client, dueMs, nowMs, measured) => {
     nextClient = (client + 1) % plan.clients
-    const n = draw(dueMs - startMs, client)
+    const n = draw(dueMs - startMs(), client)
     if (n < 0) return false
     onSent(nowMs - dueMs, nowMs)
     clients[client].inFlight++
@@ -97,21 +117,19 @@ export const offeringOf = (needs, first, router, renewing) => {
   }
 
   return {
+    ...time,
     offered: all.over,
     stop,
     /** Stops offering without resolving `offered`. */
     close,
-    elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
-    sinceStart: (/** @type {number} */ atMs) => atMs - startMs,
     /** Call when a client may have room. @param {number} client @param {number} nowMs */
     more(client, nowMs) {
       if (!running) return
       if (schedule) due(nowMs)
       else fill(client, nowMs)
     },
-    /** Time is counted from the first call. */
     play() {
-      if (startMs === 0) startMs = clock()
+      time.begin()
       running = true
       renewing.start()
       if (schedule) tick()

@@ -62,8 +62,9 @@ const drawOf = (plan, asked) => {
 /** The schedule of operations; null: each begins as soon as there is room. @param {Plan} plan @param {Course | null} course */
 export const scheduleAt = (plan, course) => {
   if (course) return scheduleOfPart(scheduleOfCourse(course), plan.part)
-  if (plan.nominalHz === null) return null
-  return scheduleOfPart(scheduleOf({ ...plan, rateHz: plan.nominalHz }), plan.part)
+  const { nominalHz, box } = plan
+  if (nominalHz === null) return null
+  return scheduleOfPart(scheduleOf({ ...plan, rateHz: nominalHz * (box?.of ?? 1) }), plan.part ?? box)
 }
 
 /**
@@ -98,7 +99,7 @@ const cachingOf = ({ plan, strategy, instruments }) => {
     many: of.batch > 1 ? strategy.chunk('serveMany') : null,
     draw: (/** @type {number} */ client) => draw(lastMs, client),
   }
-  const pick = picksOf([ratio[1], ratio[0]], plan.seed)
+  const pick = picksOf([ratio[1], ratio[0]], seedOfPart(plan))
   return {
     operations: Object.keys(phases).map(strategy.operation),
     pick: () => (pick() === 0 ? phases.serve : phases.drop),
@@ -239,6 +240,7 @@ export const clientsWriting = async (needs) => {
       stop,
       lastSettledMs,
       measuredTicks: () => 0,
+      ...(plan.box && { beginAt: flow.beginAt }),
       /** @param {number | null} unpreparedBytes of data on the masters before anything was prepared; null: nothing was */
       start(unpreparedBytes) {
         changing?.start()

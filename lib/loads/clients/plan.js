@@ -12,6 +12,7 @@ import { longestWarmUpMs } from '../warm-up.js'
 
 /**
  * @import { Settings } from '../../../settings.js'
+ * @import { Part } from '../parts.js'
  */
 
 // A --ttl from the environment is meant for writers of latest items, which always have one.
@@ -46,6 +47,13 @@ const queryingOf = ({ queryTimeoutMs, updateWriters, updateRateHz }) => ({
   updateRateHz: updateRateHz ?? null,
 })
 
+/** The part of a box of several: every so many-th request of their schedule, and draws of its own. @param {number} agent @param {number} of @param {number} connections @returns {Part} */
+const boxOf = (agent, of, connections) => ({
+  number: agent - 1,
+  of,
+  clients: { first: (agent - 1) * connections, of: of * connections },
+})
+
 /** @param {Settings} settings */
 export const plan = (settings) => {
   const {
@@ -61,8 +69,9 @@ export const plan = (settings) => {
   const resolved = { ...settings, connections, pipeline }
   const { options, play, answers, updates } = strategyNamed(settings.strategy)
   const rateHz = typeof rate === 'number' ? rate : null
-  /** @param {readonly number[]} numbers of the writers of this process */
-  return ([agent = 1]) => ({
+  const totalAgents = play.caches && settings.control ? settings.totalAgents : 1
+  /** @param {readonly number[]} numbers of this box, or of all; none: before it has one */
+  return (numbers) => ({
     /** @type {'clients'} */
     flow: 'clients',
     quantity,
@@ -70,13 +79,20 @@ export const plan = (settings) => {
     periodMs: 1000,
     chunks: 1,
     spacingMs: 1000,
-    totalAgents: 1,
-    agents: [{ agent, first: 1, count: quantity }],
+    totalAgents,
+    agents: (totalAgents > 1 && numbers.length > 0 ? numbers : [numbers[0] ?? 1]).map((agent) => ({
+      ...{ agent, first: 1, count: quantity },
+    })),
     /** @type {'open'} */
     pacing: 'open',
     /** @type {'max' | null} */
     rate: rateHz === null ? 'max' : null,
     nominalHz: rateHz,
+    ...(totalAgents > 1 &&
+      numbers.length === 1 && {
+        nominalHz: rateHz === null ? null : rateHz / totalAgents,
+        box: boxOf(numbers[0], totalAgents, connections),
+      }),
     once: false,
     stamp: false,
     ticks: null,

@@ -21,6 +21,15 @@ const policies = /^volatile-/
 /** @type {readonly Rule[]} */
 const rules = [
   (s, named) =>
+    exactly(['totalAgents', 'agent']).some((key) => ['command line', 'file'].includes(s.given[key])) &&
+    !s.control &&
+    `${named('totalAgents')}: the boxes of a cache meet on a control server; add --control, and --run`,
+  (s, named) =>
+    s.control &&
+    s.agent !== 'auto' &&
+    !(s.agent.length === 1 && Number(s.agent[0]) <= s.totalAgents) &&
+    `${named('agent')}: a box of a cache has one number, of those of ${named('totalAgents')}`,
+  (s, named) =>
     s.fill === 'populate' &&
     `${named('fill')} makes keys of other names; --fill alone writes those of the cache`,
   (s, named) =>
@@ -63,6 +72,7 @@ const common = {
   options: Object.freeze([
     ...['keys', 'connections', 'pipeline', 'order', 'shift', 'churn', 'arrivals', 'reconnectHz', 'ttlS'],
     ...['fill', 'ratio', 'missTime', 'missConcurrency', 'coalesce', 'maxmemoryBytes', 'policy'],
+    ...['totalAgents', 'agent'],
   ]),
   rules,
   play: Object.freeze({ flow: exactly('clients'), operations: ['serve'], caches: true }),

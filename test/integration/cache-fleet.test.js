@@ -1,0 +1,52 @@
+// Boxes that share the requests of one cache.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertIdentity, fleetOf } from '../helpers/fleet.js'
+import { refusedHere } from '../helpers/here.js'
+import { callsOf, cli } from '../helpers/servers.js'
+
+test('three boxes of a cache: one result, of the hits that the server counts, and the curve of all their requests', async (t) => {
+  const { target, boxHere, result } = await fleetOf(t)
+  await cli(target, 'CONFIG', 'SET', 'maxmemory', '5mb', 'maxmemory-policy', 'allkeys-lru')
+  const line =
+    '--strategy cache-aside --keys 20k --popularity zipf:0.99 --value-size 200 --connections 8 --pipeline 8 --fill'
+  const boxes = Array.from({ length: 3 }, () =>
+    boxHere(`${line} --rate 3000 --duration 6s --warm-up 2s -t 3 --run caches`),
+  )
+  const ended = await Promise.all(boxes.map((one) => one.ended))
+  for (const { code, stderr } of ended) assert.ok(code === 0 || code === 4, stderr)
+  const { items, counts, cache, agents, fleet, miss_curve: curve, plan } = await result('caches')
+  assertIdentity(items)
+  // The whole rate, of which each box has a third.
+  assert.equal(plan.nominalHz, 3000)
+  assert.equal(items.offered, 18_000)
+  assert.deepEqual(
+    agents.map((/** @type {any} */ { agent, offered }) => [agent, offered]),
+    [1, 2, 3].map((agent) => [agent, 6000]),
+  )
+  assert.equal(fleet.boxes.length, 3)
+  assert.equal(counts.hit + counts.miss, items.acked)
+  const info = await cli(target, 'INFO', 'stats')
+  const infoOf = (/** @type {string} */ name) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1])
+  const [hits, misses] = [infoOf('keyspace_hits'), infoOf('keyspace_misses')]
+  const byUs = (100 * counts.hit) / (counts.hit + counts.miss)
+  const byServer = (100 * hits) / (hits + misses)
+  assert.ok(Math.abs(byUs - byServer) < 0.1, `${byUs} %, by INFO ${byServer} %`)
+  assert.ok(Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.5, `${cache.hit_pct}, ${cache.info_hit_pct} %`)
+  assert.ok(infoOf('evicted_keys') > 0 && cache.evicted_per_s > 0)
+  // One box filled; what is asked for besides is of the fills.
+  const filled = (await callsOf(target, 'set')) - counts.miss
+  assert.ok(filled > 3000 && filled < 20_000, `${filled} keys`)
+  assert.ok(Math.abs(curve.predicted_pct - cache.hit_pct) < 1.5, `${curve.predicted_pct}, ${cache.hit_pct}`)
+  assert.equal(cache.deciles.length, 10)
+})
+
+test('boxes with other settings, without a control, or with several numbers are refused', async (t) => {
+  const { env } = await fleetOf(t)
+  const alone = await refusedHere('write --strategy cache-aside -t 2 --duration 1s')
+  assert.match(alone.stderr, /^--total-agents: the boxes of a cache meet on a control server; add --control/)
+  const all = await refusedHere('write --strategy cache-aside -t 2 -a all --run one --duration 1s', env)
+  assert.match(all.stderr, /^--agent: a box of a cache has one number/)
+  const search = await refusedHere('find cache-aside -t 2 --run one --slo latency.intended.p99<5ms', env)
+  assert.match(search.stderr, /^--control: a search of cache-aside is played by one process/)
+})
