@@ -41,6 +41,7 @@ const idleS = 3
 const againS = 2
 // A cache is filled before a run, and its curve computed after it.
 const [filledPerS, curveS] = [50_000, 3]
+const requestsOfKey = 3
 
 /** @typedef {Pick<Asked, 'items' | 'rate' | 'seconds' | 'configs'>} Length */
 
@@ -52,8 +53,9 @@ const secondsOfRun = (asked, servers) =>
   (servers > 1 ? againS + besideS : 0) +
   (asked.configs ? curveS + asked.items / filledPerS : 0)
 
-/** Every item is written once before the measurement. @param {{ items: number, rate: number }} load */
-const warmUpOf = ({ items, rate }) => Math.ceil((items / rate + settleS) * 10) / 10
+/** Every item is written once before the measurement; policies keep other keys than the fill after some requests for each. @param {Length} load */
+const warmUpOf = ({ items, rate, configs }) =>
+  Math.ceil(((items * (configs ? requestsOfKey : 1)) / rate + settleS) * 10) / 10
 
 /** @param {Asked} asked @param {number} servers */
 export const runsOf = (asked, servers) =>
@@ -73,7 +75,7 @@ const openFor = ({ where, configs }, { serverBin, name }) =>
 
 /** A run that measures the idle servers: two items a second. @param {Asked} asked @param {Candidate} candidate @param {AbortSignal} stop @param {number} [seconds] */
 export const measuredIdle = async (asked, candidate, stop, seconds = idleS) => {
-  const bench = await openFor(asked, candidate)
+  const bench = await openFor({ ...asked, configs: undefined }, candidate)
   try {
     const ttl = !asked.configs ? '30s' : asked.load.ttl === undefined ? undefined : String(asked.load.ttl)
     const load = { items: 2, rate: 2, ttl, valueSize: '16', duration: `${seconds}s`, prefix }
