@@ -314,7 +314,7 @@ const groups = {
       expects: '0 to 5 replicas, aof, or aof:REPLICAS',
       help: 'when writes are acknowledged: 0 (by the master), 1 (WAIT: a replica has them too), aof (WAITAOF: they are on the ' +
         'disk of the master) or aof:1 (on that of a replica too); it follows each operation, or each batch and at most 64 kB of it' },
-    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '10000'],
+    { name: 'connections', key: 'connections', type: 'integer', range: ['1', '100k'],
       otherwise: '1; 50 for lookups',
       help: 'connections to every node, like those of several application instances; an item always uses the same one' },
     { name: 'threads', for: both, key: 'threads', type: 'threads', range: ['1', '64'], default: '1',

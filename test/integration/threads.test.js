@@ -1,5 +1,6 @@
 // Writers in several threads: the result is that of the whole process, by the counts of the server.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { readHere, startHere, writeHere } from '../helpers/here.js'
 import {
@@ -162,6 +163,27 @@ describe('threads', { concurrency: 3 }, () => {
     ).ended
     assertDone(whole)
     assert.equal(whole.document.items.offered, 12_800)
+  })
+
+  const skip = process.platform !== 'linux'
+  test('as many connections as open files allow are opened, each in at most 40 kB', { skip }, async (t) => {
+    // 100,000 are 4 GB. The server has as many, and both have other files.
+    const [, files] = /^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    // Ports of one address to another are 28,000 at most.
+    const connections = Math.min(25_000, Number(files) - 1500)
+    const server = await startServer(t, { config: { maxclients: String(connections + 200) } })
+    const line = '--strategy lookup-get --keys 1000 --fill --rate 1000 --duration 2s --warm-up 0 --no-report'
+    const least = await startProducer(t, line, { env: at(server) }).ended
+    const most = startProducer(t, `${line} --connections ${connections}`, { env: at(server) })
+    await until('all are open', async () => {
+      const [, clients] = /connected_clients:(\d+)/.exec(await server.redis.info('clients')) ?? []
+      return Number(clients) >= connections
+    })
+    const { document, stderr } = await most.ended
+    assert.equal(outcomesOf(document.items), document.items.offered, stderr)
+    assert.ok(document.items.acked > 0, stderr)
+    const each = (document.client.rss_mb_max - least.document.client.rss_mb_max) / connections
+    assert.ok(each > 0 && each <= 0.04, `${each * 1000} kB each of ${connections}`)
   })
 
   test('an interrupt ends all threads, and there is a result', async (t) => {

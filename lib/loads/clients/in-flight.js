@@ -12,7 +12,7 @@ import { ownWorkIn } from '../../workloads/index.js'
 const leastInUse = 0.5
 // Connections are never all in use all the time.
 const spare = 1.3
-// Highest values of --connections and --pipeline.
+// Highest value of --pipeline, and of --connections that is advised.
 const most = 10_000
 const leastShare = 0.99
 
