@@ -16,6 +16,7 @@ const drawnOf = [
   'pacing',
   'rate',
   'arrivals',
+  'schedule',
   'spacingMs',
   'items',
   'chunks',
@@ -26,7 +27,7 @@ const drawnOf = [
 /** @param {'producer' | 'consumer'} kind @param {string} run @param {AnyPlan} plan of a writer or a reader @param {readonly string[]} [thresholds] @returns {About} */
 export const aboutOf = (kind, run, plan, thresholds = []) => {
   const isReader = kind === 'consumer'
-  const { does } = loadOf({ kind, plan }).words
+  const { does } = loadOf({ plan }).words
   const consumers = isReader ? plan.agents.length * plan.consumers : 0
   return {
     run,

@@ -2,7 +2,6 @@
 // over.
 import { chunkRange } from '../base/ranges.js'
 import { certain } from '../base/typed.js'
-import { isScheduled } from '../plan/pacer.js'
 
 /**
  * @import { Counts } from '../probes/ledger.js'
@@ -40,7 +39,7 @@ const outcomesIn = ({ acked, failed, uncertain, dropped }) => acked + failed + u
  */
 export const absentOf = ({ plan, ticks, boxes }) => {
   const warmTicks = Math.min(ticks, Math.ceil(plan.warmUpMs / plan.spacingMs - 1e-9))
-  const scheduled = isScheduled(plan)
+  const scheduled = plan.schedule !== 'none'
   const measuredShare = (/** @type {typeof boxes[number]} */ { sums }) =>
     sums.whole.offered > 0 ? sums.measured.offered / sums.whole.offered : 0
   /** @type {Map<number, { accounted: number, offered: number, measured: number, unsettled: number }>} */

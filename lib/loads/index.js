@@ -3,7 +3,6 @@ import { chunks } from './chunks/index.js'
 import { clients } from './clients/index.js'
 import { fetches } from './fetches/index.js'
 import { jobs } from './jobs/index.js'
-import { kindOf } from './names.js'
 import { passes } from './passes/index.js'
 import { ticks } from './ticks/index.js'
 import { workers } from './workers/index.js'
@@ -23,7 +22,7 @@ import { workers } from './workers/index.js'
  * @import { AnyPlan } from '../measures/measure.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { Target } from '../servers/open.js'
- * @import { Names } from './names.js'
+ * @import { FlowName, KindName, Names } from './names.js'
  * @import { Sharing } from './parts.js'
  * @import { Plan } from './plan.js'
  * @import { FlowNeeds } from './ticks/open.js'
@@ -122,17 +121,11 @@ import { workers } from './workers/index.js'
 
 export const LOADS = Object.freeze({ ticks, clients, chunks, passes, jobs, fetches, workers })
 
-/** What a writer plays. @param {Parameters<typeof kindOf>[0]} plan */
-export const writingOf = (plan) => /** @type {WritingKind} */ (LOADS[kindOf(plan)])
+/** What a writer plays. @param {{ flow: FlowName }} plan */
+export const writingOf = ({ flow }) => /** @type {WritingKind} */ (LOADS[flow])
 
-/** @param {{ flow?: string }} plan */
-const ofConsumers = ({ flow }) => (flow === 'workers' ? workers : fetches)
+/** What a consumer plays. @type {(plan: { flow: 'fetches' | 'workers' }) => { open: (needs: any) => Promise<Reading> }} */
+export const readingOf = ({ flow }) => LOADS[flow]
 
-/** What a consumer plays. @type {(plan: { flow?: string }) => { open: (needs: any) => Promise<Reading> }} */
-export const readingOf = ofConsumers
-
-/** Results of consumers of earlier versions have no flow. @param {Run} run run.json, or its kind and plan @returns {Load} */
-export const loadOf = ({ kind, jobs: done, plan }) => {
-  if (kind !== 'consumer') return LOADS[kindOf(plan)]
-  return done ? workers : ofConsumers(plan)
-}
+/** @param {{ plan: { flow: KindName } }} run run.json, or its plan @returns {Load} */
+export const loadOf = ({ plan }) => LOADS[plan.flow]

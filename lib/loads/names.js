@@ -16,8 +16,9 @@
  * @property {string} defaultOrder in which numbers are drawn
  */
 
-/** @typedef {'ticks' | 'clients' | 'chunks' | 'passes' | 'jobs'} FlowName of a strategy's writers */
-/** @typedef {FlowName | 'fetches' | 'workers'} KindName */
+/** @import { FLOWS } from '../measures/head.js' */
+/** @typedef {typeof FLOWS[number]} KindName */
+/** @typedef {Exclude<KindName, 'fetches' | 'workers'>} FlowName of a strategy's writers */
 
 /** Batches at absolute deadlines. */
 const ticks = Object.freeze({
@@ -74,14 +75,8 @@ export const names = Object.freeze({
   workers: jobs,
 })
 
-/** @param {string} flow @returns {flow is KindName} */
-const isKind = (flow) => Object.hasOwn(names, flow)
+/** @param {{ flow: KindName }} plan */
+export const namesOfKind = ({ flow }) => names[flow]
 
-/** The kind of load of a plan. @param {{ flow?: string }} plan @returns {KindName} */
-export const kindOf = ({ flow = 'ticks' }) => (isKind(flow) ? flow : 'ticks')
-
-/** @param {Parameters<typeof kindOf>[0]} plan */
-export const namesOfKind = (plan) => names[kindOf(plan)]
-
-/** Whether a load opens connections while it runs: clients replace theirs. @param {Parameters<typeof kindOf>[0] & { reconnectHz?: number | null }} plan */
+/** Whether a load opens connections while it runs: clients replace theirs. @param {{ flow: KindName, reconnectHz?: number | null }} plan */
 export const opensWhileItRuns = (plan) => !namesOfKind(plan).inBatches || Boolean(plan.reconnectHz)

@@ -3,6 +3,7 @@ import { DEFAULT_MAX_MEMBERS } from '../../settings.js'
 import { OptionError } from '../base/errors.js'
 import { exactly } from '../base/typed.js'
 import { storedBy } from '../plan/stored-fields.js'
+import { scheduleIn } from '../traffic/even.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
 import { LOADS } from './index.js'
@@ -17,6 +18,7 @@ import { roomOf, threadsOf } from './parts.js'
  * @import { FlowName } from './names.js'
  * @import { Part } from './parts.js'
  * @import { PlanModel } from '../workloads/own/model.js'
+ * @import { Schedule } from '../traffic/even.js'
  * @import { Reads } from '../transport/slot-map.js'
  *
  * @typedef {ReturnType<ReturnType<typeof clientsPlan>>} OfClients
@@ -24,7 +26,7 @@ import { roomOf, threadsOf } from './parts.js'
  * @typedef {{ maker: string, most: number, delayMs: number, limit: number | null, waits: boolean }} QueuePart of a queue's producers
  * @typedef {{ threads?: number, part?: Part, box?: Part }} InThreads threads: above one; part: that a thread plays; box: that one of
  *   several boxes plays, of operations that are drawn
- * @typedef {Readonly<ReturnType<typeof ofAllWriters> & Timing & { membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null, reads?: Reads, versions?: true } & InThreads>} Plan
+ * @typedef {Readonly<ReturnType<typeof ofAllWriters> & Timing & { schedule: Schedule, membersInCommand: number | null, model?: PlanModel, own?: Record<string, unknown>, library?: LibraryPlan | null, reads?: Reads, versions?: true } & InThreads>} Plan
  *
  * @typedef {object} Facts what the target and the leases said
  * @property {readonly number[]} agents which of the agents this process is
@@ -87,7 +89,8 @@ export const plansOf = (settings, facts) => {
   const ofLoad = load.plan(settings, facts)
   const { mostMembers, model } = strategyOf({ ...common, ...ofLoad(facts.agents) })
   return (agents = facts.agents) => {
-    const plan = { ...common, ...ofLoad(agents) }
+    const fields = { ...common, ...ofLoad(agents) }
+    const plan = { ...fields, schedule: scheduleIn(fields) }
     const whole = { ...plan, membersInCommand: mostMembers }
     const threads =
       plan.agents.length === 0

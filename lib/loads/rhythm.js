@@ -1,13 +1,15 @@
 // How a load is spread over time, in words: in the published bursts or at an even rate, and until when.
 import { count, period, rate as perSecond, several } from '../base/units.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
-import { isEven } from '../traffic/even.js'
+import { scheduleIn } from '../traffic/even.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
 import { namesOfKind } from './names.js'
 import { chunksOf } from './ticks/plan.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
+ * @import { KindName } from './names.js'
+ * @import { Schedule } from '../traffic/even.js'
  * @import { Rates } from '../traffic/rates.js'
  *
  * @typedef {object} Rhythm of a plan; of this process or of all writers
@@ -17,8 +19,9 @@ import { chunksOf } from './ticks/plan.js'
  * @property {string} pacing
  * @property {'max' | null} rate
  * @property {number | null} nominalHz
- * @property {string} [arrivals]
- * @property {string} [flow]
+ * @property {Schedule} schedule
+ * @property {string} arrivals
+ * @property {KindName} flow
  * @property {Rates} [rates] that follow each other
  *
  * @typedef {object} Length
@@ -29,9 +32,9 @@ import { chunksOf } from './ticks/plan.js'
  * @property {{ isWhole: boolean } | null} [sending]
  */
 
-/** @param {string | undefined} arrivals */
-const timesWords = (arrivals = 'constant') => {
-  if (isEven({ arrivals })) return ' at an even rate (--rate)'
+/** @param {Pick<Rhythm, 'schedule' | 'arrivals'>} rhythm */
+const timesWords = ({ schedule, arrivals }) => {
+  if (schedule === 'even') return ' at an even rate (--rate)'
   return arrivals === 'poisson'
     ? ', at random moments (Poisson arrivals)'
     : ` on average, ${arrivalsWords(arrivals)}`
@@ -46,20 +49,21 @@ export const rhythmWords = ({
   rate,
   nominalHz,
   flow,
-  arrivals = 'constant',
+  schedule,
+  arrivals,
   rates,
 }) => {
   const { inBatches, unit } = namesOfKind({ flow })
   if (rates)
     return `${perSecond(rates[0].rateHz)} to ${perSecond(rates[rates.length - 1].rateHz)} ${unit}s/s in ${several(rates.length, 'step')}`
   if (!inBatches && nominalHz === null) return `${unit}s as fast as the replies come (a closed loop)`
-  if (!inBatches) return `${perSecond(nominalHz)} ${unit}s/s${timesWords(arrivals)}`
+  if (!inBatches) return `${perSecond(nominalHz)} ${unit}s/s${timesWords({ schedule, arrivals })}`
   if (rate === 'max') return 'items as fast as the servers accept them'
   if (pacing === 'closed') return `${several(quantity, 'item')}, then ${period(periodMs)} of rest`
   const items = `${perSecond((quantity * 1000) / periodMs)} items/s`
   const batch = quantity / chunks
-  if (!isEven({ arrivals }))
-    return `${items}${batch > 1 && arrivals === 'poisson' ? ` in batches of ${+batch.toFixed(2)}` : ''}${timesWords(arrivals)}`
+  if (schedule === 'uneven')
+    return `${items}${batch > 1 && arrivals === 'poisson' ? ` in batches of ${+batch.toFixed(2)}` : ''}${timesWords({ schedule, arrivals })}`
   if (pacing === 'smooth') return `${items} at an even rate (--rate)`
   return `${items} in bursts of ${count(batch)} every ${period(periodMs / chunks)}, as published (-q, -c, -p)`
 }
@@ -81,6 +85,7 @@ export const beginningWords = (settings) => {
     periodMs,
     chunks,
     pacing,
+    schedule: scheduleIn(settings),
     arrivals,
     rates,
     flow: play.flow,

@@ -99,6 +99,6 @@ export const goodOfWriters = (run) => {
 
 /** @param {WriteRun} run */
 const sustainedWords = ({ plan, rate: { nominal } }) => {
-  const what = (plan.arrivals ?? 'constant') === 'constant' ? ', target rate sustained' : ', all that was due'
+  const what = plan.schedule === 'uneven' ? ', all that was due' : ', target rate sustained'
   return `every ${unitOf(plan)} acknowledged${nominal === null || plan.pacing === 'closed' ? '' : what}`
 }

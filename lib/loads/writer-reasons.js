@@ -5,7 +5,6 @@ import { clientLimit, clientStopped, contendedWords, isMachineFull } from '../me
 import { SECTIONS } from '../measures/index.js'
 import { busiestNode } from '../measures/nodes.js'
 import { absentCode, interruptedNote, note, reasonsBy } from '../measures/warnings.js'
-import { isEven } from '../traffic/even.js'
 import { isRedirect } from '../transport/refusals.js'
 import { ownWorkIn } from '../workloads/index.js'
 import { adviceOf } from './advice.js'
@@ -185,7 +184,7 @@ const rateSustained = (behind) => (run) => {
         'no tick was measured, so there is no rate: run for longer than the warm-up and one --period (--duration, --warm-up)',
     }
   // Arrivals that are not even come more or less often in any part of the run: all that arrived was served.
-  if (!isEven(run.plan) && run.items.acked === run.items.offered) return {}
+  if (run.plan.schedule === 'uneven' && run.items.acked === run.items.offered) return {}
   // Items of absent boxes have their own reason.
   const due = (nominal ?? 0) * (1 - (run.fleet?.absent.share ?? 0))
   if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return {}

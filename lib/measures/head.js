@@ -24,8 +24,12 @@ export const pairOfNumbers = exactly({
   maxItems: 2,
 })
 
+/** The kinds of load. */
+export const FLOWS = exactly(['ticks', 'clients', 'chunks', 'passes', 'jobs', 'fetches', 'workers'])
+
 export const plan = S.object({
   strategy: S.text,
+  flow: S.oneOf(...FLOWS),
   quantity: S.maybe(S.number),
   periodMs: S.maybe(exactly({ type: 'number', exclusiveMinimum: 0 })),
   spacingMs: S.maybe(S.number),
@@ -35,7 +39,7 @@ export const plan = S.object({
   items: S.maybe(S.number),
   nominalHz: S.maybe(S.figure),
   rate: S.maybe(S.note),
-  ...S.each(['pacing', 'arrivals', 'driver'], S.maybe(S.text)),
+  ...S.each(['pacing', 'arrivals', 'schedule', 'driver'], S.maybe(S.text)),
   ...S.each(['ttlS', 'valueBytes'], S.maybe(S.number)),
   valueSizes: S.maybe(S.note),
   payload: S.maybe(S.text),

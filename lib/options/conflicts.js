@@ -124,7 +124,7 @@ const changesAlone = (s, named) => {
   if (s.once) return `${named('rates')} does not go with ${named('once')}`
   if (s.control !== undefined) return `${named('rates')} does not go with ${named('control')}`
   if (s.intervals !== undefined) return `${named('rates')} does not go with ${named('intervals')}`
-  return !isEven(s) && `${named('rates')} does not go with ${named('arrivals')}`
+  return !isEven(s.arrivals) && `${named('rates')} does not go with ${named('arrivals')}`
 }
 
 /** @type {Rule} */

@@ -16,7 +16,7 @@ export const trafficRules = [
     `${named('order')} split is of clients: writers have ranges of their own already`,
 
   (s, named) => {
-    if (isEven(s)) return
+    if (isEven(s.arrivals)) return
     // Jobs of a queue have a rate without --rate.
     if (strategyNamed(s.strategy).queue && s.rate === undefined) return
     if (!namesOfWriters(s.strategy).inBatches)

@@ -9,7 +9,6 @@ import { sizesIn } from '../traffic/sizes.js'
 import { slotCount } from '../wire/slot.js'
 import { isStrategy, strategyNamed } from '../workloads/index.js'
 import { lingerS } from '../workloads/latest/fields.js'
-import { isScheduled } from './pacer.js'
 import { storedIn } from './stored-fields.js'
 
 /**
@@ -137,7 +136,7 @@ export const announcementOf = (plan, version) => ({
   chunks: plan.chunks,
   totalAgents: plan.totalAgents,
   ...(isDrawn(plan) && { order: plan.order, shift: plan.shift, churn: plan.churn }),
-  paced: isScheduled(plan),
+  paced: plan.schedule !== 'none',
   ...(plan.model && { model: announcedModel(plan.model) }),
   version,
 })

@@ -1,7 +1,8 @@
 // When ticks are due: pure functions of elapsed time, with no clock in them.
 
 import { duesOf } from '../traffic/arrivals.js'
-import { isEven } from '../traffic/even.js'
+
+/** @import { Plan } from '../loads/plan.js' */
 
 // How many past ticks are remembered: more than are ever due at once, except after a pause of minutes.
 const remembered = 2 ** 16
@@ -32,13 +33,13 @@ const unevenly = (schedule, last) => {
   }
 }
 
-/** @param {{ periodMs: number, chunks: number, ticks: number | null, arrivals?: string, seed?: number }} plan */
-export const pacerOf = ({ periodMs, chunks, ticks, arrivals = 'constant', seed = 0 }) => {
+/** @param {Pick<Plan, 'periodMs' | 'chunks' | 'ticks' | 'arrivals' | 'schedule' | 'seed'>} plan */
+export const pacerOf = ({ periodMs, chunks, ticks, arrivals, schedule, seed }) => {
   const spacingMs = periodMs / chunks
   const last = ticks ?? Number.POSITIVE_INFINITY
-  const { dueMs, ticksDue } = isEven({ arrivals })
-    ? evenly(spacingMs, last)
-    : unevenly({ arrivals, spacingMs, seed }, last)
+  const { dueMs, ticksDue } = schedule === 'uneven'
+    ? unevenly({ arrivals, spacingMs, seed }, last)
+    : evenly(spacingMs, last)
   return {
     spacingMs,
     /** Milliseconds after the start at which tick i is due. @param {number} i */
@@ -51,9 +52,3 @@ export const pacerOf = ({ periodMs, chunks, ticks, arrivals = 'constant', seed =
     intervalOf: (i) => Math.floor(i / chunks),
   }
 }
-
-/**
- * Only a schedule can be missed: without one, nothing is dropped for being late.
- * @param {{ rate: 'max' | null, pacing: string }} plan
- */
-export const isScheduled = ({ rate, pacing }) => rate !== 'max' && pacing !== 'closed'

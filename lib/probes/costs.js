@@ -1,6 +1,5 @@
 // The costs of an item on the servers: their CPU and bytes divided by the items that all writers stored.
 
-import { isScheduled } from '../plan/pacer.js'
 import { memoryCost } from './memory-cost.js'
 import { othersBy, othersIn } from './others.js'
 
@@ -24,7 +23,7 @@ const foreignPart = 0.05
  * @param {number} acked in the window, whenever it was due
  */
 export const storedOf = (plan, due, acked) =>
-  isScheduled(plan) && due.offered > 0 && due.acked === due.offered ? due.acked : acked
+  plan.schedule !== 'none' && due.offered > 0 && due.acked === due.offered ? due.acked : acked
 
 // Operations executed but not answered at the first INFO, at the last one, and while its own answer was on its way.
 const underWay = 3
@@ -83,7 +82,7 @@ export const shareOf = ({ plan, strategy, stored, counted, unsure, commands, wri
   const most = Math.min(1, (perhaps + unsure) / calls)
   // The last batch of a short window may come after the INFO that the CPU is of; less than half: its count was reset.
   const ran = calls < surely / 2 ? surely : calls
-  if (!isScheduled(plan) || !writers.steady)
+  if (plan.schedule === 'none' || !writers.steady)
     return { share: Math.min(most, Math.max(least, byLeases)), all: ran, foreign: null }
   const ours = (perhaps + unsure) / byLeases
   const isForeign = calls - ours > foreignPart * calls

@@ -12,7 +12,6 @@ import { timesLine } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
 import { batchesWords } from '../measures/ticks.js'
 import { stateWords } from '../measures/warnings.js'
-import { isEven } from '../traffic/even.js'
 import { cacheRows, hostCpu, nodeLimit } from './cloudwatch-words.js'
 import { sentLateWords } from './words.js'
 
@@ -50,7 +49,7 @@ const reachedWords = (run) => {
   const { nominal, achieved } = run.rate
   const isReader = loadOf(run).document === 'consumer'
   // A pattern has another rate in each part.
-  const isSteady = typeof nominal === 'number' && (!('arrivals' in run.plan) || isEven(run.plan))
+  const isSteady = typeof nominal === 'number' && !('schedule' in run.plan && run.plan.schedule === 'uneven')
   const reached = rate(isSteady && run.valid ? nominal : achieved)
   const target = isSteady && !run.valid ? ` of ${rate(nominal)}` : ''
   const one = reached === '1' && target === ''

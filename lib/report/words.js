@@ -6,7 +6,6 @@ import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { unitOf } from '../loads/words.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
-import { isEven } from '../traffic/even.js'
 
 /**
  * @import { Loaded } from '../loads/index.js'
@@ -84,7 +83,7 @@ const dueWords = (plan, { acked, offered }, nominal) =>
 export const rateWords = ({ rate: { nominal, achieved }, server, plan, items, fleet }) => {
   const reached =
     nominal && typeof achieved === 'number'
-      ? !isEven(plan)
+      ? plan.schedule === 'uneven'
         ? dueWords(plan, items, nominal)
         : `${asPercent(achieved / nominal)} of the target rate`
       : null

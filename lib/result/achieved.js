@@ -2,7 +2,6 @@
 // answers arrive just after the end of a second makes neither a dip there nor a spike in the next.
 
 import { namesOfKind } from '../loads/names.js'
-import { isEven } from '../traffic/even.js'
 
 /**
  * @import { WriteRun } from './document.js'
@@ -15,9 +14,8 @@ const boundaryMs = 50
 /** @param {WriteRun} run */
 const isScheduled = ({ plan }) =>
   namesOfKind(plan).inBatches &&
-  plan.rate !== 'max' &&
   plan.pacing === 'open' &&
-  isEven(plan) &&
+  plan.schedule === 'even' &&
   plan.spacingMs > 0
 
 /** @param {number} value @param {number} low @param {number} high */

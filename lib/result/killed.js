@@ -2,9 +2,7 @@
 import { count, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
-import { isScheduled } from '../plan/pacer.js'
 import { duesOf } from '../traffic/arrivals.js'
-import { isEven } from '../traffic/even.js'
 
 /**
  * @import { Plan } from '../loads/plan.js'
@@ -18,12 +16,12 @@ const mostDraws = 5_000_000
 
 /**
  * How many events are due by then; null: too many to draw.
- * @param {{ arrivals: string, spacingMs: number, seed: number }} schedule
+ * @param {Pick<Plan, 'schedule' | 'arrivals' | 'spacingMs' | 'seed'>} dues
  * @param {number} toMs
  */
-const eventsDue = (schedule, toMs) => {
-  if (isEven(schedule)) return Math.floor(toMs / schedule.spacingMs) + 1
-  const due = duesOf(schedule)
+const eventsDue = (dues, toMs) => {
+  if (dues.schedule === 'even') return Math.floor(toMs / dues.spacingMs) + 1
+  const due = duesOf(dues)
   let n = 0
   while (n < mostDraws && due(n) <= toMs) n++
   return n < mostDraws ? n : null
@@ -36,7 +34,7 @@ const eventsDue = (schedule, toMs) => {
  * @returns {number | null} null: as many as the servers take
  */
 export const mostOffered = (plan, toMs) => {
-  const { items, quantity, chunks, ticks, rates, nominalHz, arrivals = 'constant', seed, clients } = plan
+  const { items, quantity, chunks, ticks, rates, nominalHz, schedule, arrivals, seed, clients } = plan
   const { inBatches } = namesOfKind(plan)
   const batch = inBatches ? plan.agents.reduce((sum, agent) => sum + Math.ceil(agent.count / chunks), 0) : 1
   const whole = inBatches
@@ -50,9 +48,9 @@ export const mostOffered = (plan, toMs) => {
       Math.ceil((Math.max(0, Math.min(endMs, toMs) - fromMs) / 1000) * rateHz * share + batch),
     )
     due = each.reduce((sum, n) => sum + n, 0)
-  } else if (isScheduled(plan) && nominalHz !== null) {
+  } else if (schedule !== 'none' && nominalHz !== null) {
     const spacingMs = inBatches ? plan.spacingMs : 1000 / nominalHz
-    const events = eventsDue({ arrivals, seed, spacingMs }, toMs)
+    const events = eventsDue({ schedule, arrivals, seed, spacingMs }, toMs)
     due = events === null ? null : events * batch
   }
   const most = Math.min(whole, due ?? Number.POSITIVE_INFINITY)

@@ -6,7 +6,6 @@ import { at, folded, sumOfSources } from '../measures/fold.js'
 import { applying, factsBeside, factsOf, ofWriters, recordOf, sectionsOf } from '../measures/index.js'
 import { commandsOfRole, nodesIn } from '../measures/nodes.js'
 import { absentCode, ruling, warningsIn } from '../measures/warnings.js'
-import { isScheduled } from '../plan/pacer.js'
 import { storedOf } from '../probes/costs.js'
 import { presenceOf } from '../probes/presence.js'
 import { measuresOf } from './metrics.js'
@@ -45,7 +44,7 @@ const fields = { ...recordOf(ofWriters), items: counts(), over_ms: length() }
  * @param {Folded} sum
  */
 const workMs = ({ plan }, { items: { acked = 0 }, over_ms: overMs }) => {
-  if (!isScheduled(plan)) return overMs
+  if (plan.schedule === 'none') return overMs
   const { items, chunks, spacingMs } = plan
   const ownMs = (acked / (items / chunks)) * spacingMs
   return ownMs > 0 && Math.abs(ownMs - overMs) <= 1.2 * spacingMs ? ownMs : overMs
@@ -65,7 +64,7 @@ const rateOver = ({ plan }, { items: { offered = 0, acked = 0, ...losses }, over
   const lost = outcomesOf(losses)
   const open = Math.abs(offered - acked - lost)
   const due = { offered, acked: offered - lost - (open > tickItems ? open : 0) }
-  const ticks = isScheduled(plan) ? Math.round(offered / tickItems) : 0
+  const ticks = plan.schedule === 'none' ? 0 : Math.round(offered / tickItems)
   return (storedOf(plan, due, acked) * 1000) / (ticks * plan.spacingMs || overMs)
 }
 
@@ -171,7 +170,7 @@ export const windowOf = (runs, window) => {
   const rates = own.map((sum, i) => (sum.items ? rateOver(runs[i].document, sum) : 0))
   const seen = rates.reduce((all, rate) => all + rate)
   // Without a schedule whole lines end with a burst and leave out the sleep behind it; a writer's own figures hold it.
-  const ownWindows = runs.length > 1 && !isScheduled(first.document.plan)
+  const ownWindows = runs.length > 1 && first.document.plan.schedule === 'none'
   const achieved = ownWindows
     ? runs.reduce((sum, { document }) => sum + (document.rate.achieved ?? 0), 0)
     : seen

@@ -9,11 +9,9 @@ import { storeInMemory } from '../fleet/interval-store.js'
 import { joinFleet } from '../fleet/member.js'
 import { sharedByReaders, sharedByWriters } from '../fleet/shared-plan.js'
 import { namesOfKind } from '../loads/names.js'
-import { isScheduled } from '../plan/pacer.js'
 import { tlsOfFiles } from '../servers/access.js'
 import { refuseRival } from '../servers/announcements.js'
 import { iamAccess, identityOf } from '../servers/iam.js'
-import { isEven } from '../traffic/even.js'
 import { parseInfo } from '../wire/info.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
 import { leased, leaseWarnings, wantedAgents } from './agents.js'
@@ -85,7 +83,7 @@ export const fleetOf = async (settings, { target, run, whole, announced, ...need
     asked: { withinMs, partial },
     writers: totalAgents,
     spacingMs: whole.spacingMs,
-    isEven: namesOfKind(whole).inBatches && isScheduled(whole) && isEven(whole),
+    isEven: namesOfKind(whole).inBatches && whole.schedule === 'even',
     stagger: settings.stagger,
     stopsAll: settings.stopAll,
     shared: sharedByWriters(settings, whole, announced),

@@ -1,7 +1,6 @@
 // What happens once a second besides the load: samples, the line of intervals.ndjson, the live line.
 import { untilStopped } from '../base/interrupts.js'
 import { atMost, deferred } from '../base/timers.js'
-import { isScheduled } from '../plan/pacer.js'
 import { nodeSampler } from '../probes/node-sampler.js'
 
 /**
@@ -100,7 +99,7 @@ const shownOf = (atMs, { latency_us: latencyUs, duration_us: durationUs, nodes }
 
 /** How long the run will take, in whole ticks where it has a schedule. @param {Plan} plan */
 export const lengthMs = (plan) =>
-  plan.endMs !== null && (isScheduled(plan) || plan.durationMs === null) ? plan.endMs : plan.durationMs
+  plan.endMs !== null && (plan.schedule !== 'none' || plan.durationMs === null) ? plan.endMs : plan.durationMs
 
 /** Takes, writes and shows each second. @param {Seconds} needs */
 export const everySecond = (needs) => {

@@ -1,8 +1,6 @@
 // The phases of a writing run: the warm-up, the measured window, and the draining of what is under way.
 
 import { period } from '../base/units.js'
-import { isScheduled } from '../plan/pacer.js'
-import { isEven } from '../traffic/even.js'
 import { isSteady, secondsThatAgree } from './steady.js'
 import { isWarm, secondsThatTell } from './warm.js'
 
@@ -81,7 +79,7 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
   }
   /** The length of a tick where ticks are even. @param {number} secondMs */
   const boundaryMs = (secondMs) =>
-    isScheduled(plan) && isEven(plan)
+    plan.schedule === 'even'
       ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs
       : secondMs
   return {
@@ -132,6 +130,6 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
     /** Items acknowledged within the window, counted as the seconds count them. */
     acked: () => ledger.whole.acked - ackedBefore,
     /** @param {number} endMs of the run */
-    lengthS: (endMs) => (isOpen ? (endMs - (isScheduled(plan) ? fromMs : openedMs)) / 1000 : 0),
+    lengthS: (endMs) => (isOpen ? (endMs - (plan.schedule === 'none' ? openedMs : fromMs)) / 1000 : 0),
   }
 }

@@ -10,7 +10,6 @@ import { recordsOf, sumsOf } from '../loads/write-records.js'
 import { cache } from '../measures/cache.js'
 import { client } from '../measures/client.js'
 import { courseOf } from '../plan/course.js'
-import { isScheduled } from '../plan/pacer.js'
 import { serversAheadMs } from '../probes/clocks.js'
 import { presenceWatch } from '../probes/presence.js'
 import { removeExpiredIds } from '../servers/expired-ids.js'
@@ -320,7 +319,7 @@ export class WriteRun {
   drained() {
     const { plan, frame, needs } = this
     const isWhole =
-      isScheduled(plan) && Boolean(plan.ticks ?? plan.rates) && !needs.stop.aborted && !frame.hasEnded()
+      plan.schedule !== 'none' && Boolean(plan.ticks ?? plan.rates) && !needs.stop.aborted && !frame.hasEnded()
     const overMs = isWhole ? Number(plan.endMs) : this.#offeredMs
     this.#endMs = Math.max(overMs, this.writing.lastSettledMs())
   }

@@ -120,7 +120,7 @@ export const scheduleOf = ({ rateHz, arrivals, seed, durationMs }) => {
   const due = duesOf({ arrivals, spacingMs: 1000 / rateHz, seed })
   const limit = durationMs === null ? Number.POSITIVE_INFINITY : Math.ceil((rateHz * durationMs) / 1000)
   const isOver =
-    durationMs === null || isEven({ arrivals })
+    durationMs === null || isEven(arrivals)
       ? (/** @type {number} */ i) => i >= limit
       : (/** @type {number} */ i) => due(i) >= durationMs
   return { due, isOver }
@@ -128,7 +128,7 @@ export const scheduleOf = ({ rateHz, arrivals, seed, durationMs }) => {
 
 /** Arrivals in a few words. @param {string} arrivals */
 export const arrivalsWords = (arrivals) => {
-  if (isEven({ arrivals })) return 'evenly spaced'
+  if (isEven(arrivals)) return 'evenly spaced'
   if (arrivals === 'poisson') return 'Poisson arrivals'
   return arrivals.startsWith('poisson,') ? `Poisson arrivals by ${arrivals.slice(8)}` : `arrivals ${arrivals}`
 }

@@ -1,5 +1,4 @@
 // Retries of commands that a client library has not, or may not have, executed: by the same policy as on plain sockets.
-import { isScheduled } from '../plan/pacer.js'
 
 /**
  * @import { Loss } from '../probes/ledger.js'
@@ -53,7 +52,7 @@ export const libraryRetriesOf = ({ library, options, policy, net, lose, onDue })
   const unanswered = (one, mayHaveLeft) => {
     net.refresh()
     const { tick, encoded, left, attempts } = one
-    const outcome = policy.unanswered(encoded.step, left, tick.dueMs, attempts, isScheduled(plan))
+    const outcome = policy.unanswered(encoded.step, left, tick.dueMs, attempts, plan.schedule !== 'none')
     if (outcome) return lose(one, outcome, outcome === 'dropped' ? '' : 'CLOSED')
     if (mayHaveLeft) ledger.sentAgain('CLOSED')
     repeat(one, policy.waitFor(attempts))

@@ -1,6 +1,5 @@
 // The write driver over a client library, as a Node application would use it. Commands in flight are limited.
 
-import { isScheduled } from '../plan/pacer.js'
 import { itemTimesOf } from '../probes/item-times.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
@@ -160,7 +159,7 @@ export const libraryDriver = async (options) => {
     watch: () => {
       if (closed) return
       const isUp = !map.addresses().some(net.events.isDown)
-      const deadline = policy.deadline(isScheduled(plan))
+      const deadline = policy.deadline(plan.schedule !== 'none')
       waitingTicks.lose((waiting) => isOverdue(waiting, deadline, isUp), 'dropped')
       net.listen()
       commands.watch()

@@ -1,6 +1,5 @@
 // The driver on plain sockets: a queue to every server, the map of slots, and the events of both.
 import { TargetError } from '../base/errors.js'
-import { isScheduled } from '../plan/pacer.js'
 import { itemTimesOf } from '../probes/item-times.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
@@ -283,7 +282,7 @@ export const socketDriver = async (options) => {
   /** Once a second: drops what has waited too long, checks silent servers, and reports events. */
   const watch = () => {
     if (closed) return
-    const deadline = policy.deadline(isScheduled(plan))
+    const deadline = policy.deadline(plan.schedule !== 'none')
     for (const queue of queues()) {
       const isLost = (/** @type {TickJobs} */ tickJobs) => isOverdue(tickJobs, deadline, queue.isUp())
       for (const tickJobs of queue.take(isLost)) loseJobs(tickJobs, 'dropped')

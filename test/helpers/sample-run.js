@@ -15,7 +15,8 @@ export const sampleParts = (change = {}) => ({
   startedEpochMs: Date.UTC(2026, 10, 21, 7, 30, 5),
   ...{ durationS: 65.01234567, measuredS: 60, warmUpS: 5 },
   plan: {
-    ...{ strategy: 'sorted-set', quantity: 1000, periodMs: 1000, chunks: 1, spacingMs: 1000, totalAgents: 2 },
+    ...{ strategy: 'sorted-set', flow: 'ticks', schedule: 'even' },
+    ...{ quantity: 1000, periodMs: 1000, chunks: 1, spacingMs: 1000, totalAgents: 2 },
     agents: [
       { agent: 1, first: 1, count: 500 },
       { agent: 2, first: 501, count: 500 },

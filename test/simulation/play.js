@@ -2,7 +2,6 @@
 // beside what the servers executed.
 import { chunkRange } from '../../lib/base/ranges.js'
 import { ticksWriter } from '../../lib/loads/ticks/writer.js'
-import { isScheduled } from '../../lib/plan/pacer.js'
 import { ledgerOf } from '../../lib/probes/ledger.js'
 import { reconnectsOf } from '../../lib/transport/reconnects.js'
 import { socketDriver } from '../../lib/transport/socket-writer.js'
@@ -113,7 +112,7 @@ const duesOf = ({ agents, chunks, spacingMs, quantity, ...plan }) => {
   for (const agent of agents)
     for (let k = 0; k < chunks; k++) next.set(`${agent.agent} ${chunkRange(agent, chunks, k).first}`, k)
   return (/** @type {number} */ agent, /** @type {number} */ first) => {
-    if (!isScheduled(plan)) return null
+    if (plan.schedule === 'none') return null
     const part = `${agent} ${((first - 1) % quantity) + 1}`
     const i = next.get(part) ?? 0
     next.set(part, i + chunks)

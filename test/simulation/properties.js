@@ -1,6 +1,5 @@
 // What must hold after every play of ticks or of clients, whatever went wrong in it. Each returns what is broken, in words.
 import { isDeepStrictEqual } from 'node:util'
-import { isScheduled } from '../../lib/plan/pacer.js'
 import { noCounts } from '../../lib/probes/ledger.js'
 import { writeBytes } from '../../lib/transport/encoded-batch.js'
 import { askingBytes } from '../../lib/wire/encode.js'
@@ -161,9 +160,9 @@ const recovery = (played) => {
   if (!whole) return ['it did not settle']
   const wellMs = lastFaultMs + plan.maxBehindMs + longestRepeatMs
   const late = ticks
-    .filter(({ dueMs, lost }) => isScheduled(plan) && dueMs > wellMs && lost.some(Boolean))
+    .filter(({ dueMs, lost }) => plan.schedule !== 'none' && dueMs > wellMs && lost.some(Boolean))
     .map(({ dueMs, lost }) => `an item of ${dueMs} ms is ${lost.find(Boolean)}, and all was well again`)
-  const harmless = !areLossy(faults) && (plan.maxBehindMs >= 4000 || !isScheduled(plan))
+  const harmless = !areLossy(faults) && (plan.maxBehindMs >= 4000 || plan.schedule === 'none')
   const repeatable = steps.every((step) => step.repeatable !== false)
   const { acked, offered, uncertain } = ledger.whole
   const words = `${offered - acked} items are lost to what need lose none: ${JSON.stringify(ledger.whole)}`

@@ -12,7 +12,7 @@ import { rowsOf } from '../helpers/table.js'
  */
 const recordOf = (plan, text) => {
   const record = sampleRecord()
-  const ofAll = { flow: 'ticks', rate: null, pacing: 'open', items: 1000, ticks: null }
+  const ofAll = { flow: 'ticks', rate: null, pacing: 'open', schedule: 'even', items: 1000, ticks: null }
   Object.assign(record.run.plan, { ...ofAll, ...plan })
   record.run.rate.nominal = 1000
   const [line] = record.seconds
@@ -31,7 +31,7 @@ const quarters = { chunks: 4, spacingMs: 250 }
 /** @type {Record<string, Record<string, unknown>>} */
 const plans = {
   ...{ quarters, 'every third': { chunks: 1, spacingMs: 3000 } },
-  fastest: { rate: 'max', chunks: 1, spacingMs: 1000 },
+  fastest: { rate: 'max', schedule: 'none', chunks: 1, spacingMs: 1000 },
 }
 
 for (const [name, plan, lines, rates] of rowsOf(`

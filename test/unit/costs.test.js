@@ -273,8 +273,8 @@ test('a run that stored nothing has no costs, whatever its refused commands took
 test('what was stored in a window that fell behind is what was acknowledged in it, never what was offered', () => {
   const of = (/** @type {object} */ plan, /** @type {number} */ acked) =>
     storedOf(/** @type {any} */ (plan), { acked, offered: 1000 }, 400)
-  const scheduled = { rate: null, pacing: 'open' }
+  const scheduled = { schedule: 'even' }
   assert.equal(of(scheduled, 1000), 1000)
   assert.equal(of(scheduled, 300), 400)
-  assert.equal(of({ ...scheduled, rate: 'max' }, 1000), 400)
+  assert.equal(of({ schedule: 'none' }, 1000), 400)
 })

@@ -242,7 +242,7 @@ describe('a window of runs', () => {
   const run = (acked, plan, items) => ({
     document: {
       started,
-      plan: { pacing: 'open', rate: null, items: 1000, chunks: 1, spacingMs: 1000, ...plan },
+      plan: { flow: 'ticks', schedule: 'even', items: 1000, chunks: 1, spacingMs: 1000, ...plan },
       rate: { nominal: 1000, achieved: 1000 },
       items: { failed_by: {} },
       client: { rss_mb_max: 10 },
@@ -332,7 +332,7 @@ describe('a window of runs', () => {
   test('a burst more in the same seconds raises neither rate nor CPU', () => {
     const burst = [1000, 2000, 1000, 1000]
     for (const acked of [even, burst]) near(measured(documentOf([run(acked)], 0, 4)), [1000, 10, 5, 150])
-    near(documentOf([run(burst, { pacing: 'closed' })], 0, 4).rate.achieved, 1250)
+    near(documentOf([run(burst, { schedule: 'none' })], 0, 4).rate.achieved, 1250)
   })
 
   test('a burst that an edge of the window cuts is part of the rate; CPU is of the work that lies in it', () => {
@@ -363,7 +363,7 @@ describe('a window of runs', () => {
   })
 
   test('writers that sleep after their batches: the rate is what their own whole turns came to', () => {
-    const turns = run([1000, 0, 1000], { pacing: 'closed' })
+    const turns = run([1000, 0, 1000], { schedule: 'none' })
     const { rate, server } = documentOf([turns, turns], 0, 3)
     near([rate.achieved, server.cpu_us_per_item], [2000, 75])
   })

@@ -33,7 +33,7 @@ const windowAt = (plan) => {
   const window = measuringWindow(
     /** @type {any} */ ({
       plan: {
-        ...{ rate: null, pacing: 'smooth', arrivals: 'constant', spacingMs: 300, nominalHz: 10_000 },
+        ...{ rate: null, pacing: 'smooth', schedule: 'even', spacingMs: 300, nominalHz: 10_000 },
         ...plan,
       },
       ...{ ledger: { whole }, onOpen: () => {}, sampler: { mark: async () => {} }, elapsed: () => nowMs },

@@ -23,7 +23,7 @@ const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
   }
   const begun = /** @type {number[]} */ ([])
   let isOver = false
-  const pacer = pacerOf({ periodMs: 1000, chunks, ticks })
+  const pacer = pacerOf({ schedule: 'even', arrivals: 'constant', seed: 1, periodMs: 1000, chunks, ticks })
   ticker({
     pacer,
     ticks,

@@ -2,7 +2,6 @@
 import { count, rate, several } from '../../base/units.js'
 import { askedWords } from '../../measures/queries.js'
 import { arrivalsWords } from '../../traffic/arrivals.js'
-import { isEven } from '../../traffic/even.js'
 import { itemsWords } from '../../traffic/items.js'
 import { rhythmWords } from '../rhythm.js'
 import { goodOfWriters, nodesWords, unitOf, valueWords, writingWords } from '../words.js'
@@ -14,7 +13,7 @@ import { goodOfWriters, nodesWords, unitOf, valueWords, writingWords } from '../
 
 /** What connections have in flight, and how often. @param {Plan} plan */
 export const connectionsWords = (plan) => {
-  const { nominalHz, clients, arrivals = 'constant' } = plan
+  const { nominalHz, clients, schedule, arrivals } = plan
   const { connections, pipeline } = clients
   const unit = unitOf(plan)
   const each = pipeline === 1 ? `one ${unit}` : `up to ${count(pipeline)} ${unit}s`
@@ -23,7 +22,7 @@ export const connectionsWords = (plan) => {
       ? 'closed loop'
       : plan.rates
         ? rhythmWords(plan)
-        : `${rate(nominalHz)} ${unit}s/s${isEven({ arrivals }) ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
+        : `${rate(nominalHz)} ${unit}s/s${schedule === 'even' ? ' at an even rate (--rate)' : `, ${arrivalsWords(arrivals)}`}`
   return `${several(connections, 'connection')} with ${each} in flight each, ${load}`
 }
 

@@ -2,7 +2,7 @@
 import { DEFAULT_MAX_BEHIND_S } from '../../../settings.js'
 import { libraryOf } from '../../base/libraries.js'
 import { duesOf } from '../../traffic/arrivals.js'
-import { isEven } from '../../traffic/even.js'
+import { isEven, scheduleIn } from '../../traffic/even.js'
 import { names } from '../names.js'
 import { sharedAmong } from '../shares.js'
 import { longestWarmUpMs } from '../warm-up.js'
@@ -47,11 +47,13 @@ export const chunksOf = ({ pacing, periodMs, chunks }, smallestShare) =>
     : chunks
 
 /** @param {Settings} settings @param {number} spacingMs @param {number} chunks */
-const tickCount = ({ durationMs, intervals, rate, rates, pacing, arrivals, seed }, spacingMs, chunks) => {
+const tickCount = (settings, spacingMs, chunks) => {
+  const { durationMs, intervals, rates, arrivals, seed } = settings
   if (intervals !== undefined) return intervals * chunks
   if (rates !== undefined) return null
-  if (durationMs === undefined || rate === 'max' || pacing === 'closed') return null
-  if (isEven({ arrivals })) return Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
+  const schedule = scheduleIn(settings)
+  if (durationMs === undefined || schedule === 'none') return null
+  if (schedule === 'even') return Math.max(1, Math.ceil(durationMs / spacingMs - 1e-9))
   const due = duesOf({ arrivals, spacingMs, seed })
   let ticks = 1
   while (due(ticks) < durationMs) ticks++
@@ -64,9 +66,9 @@ const tickCount = ({ durationMs, intervals, rate, rates, pacing, arrivals, seed 
  * @param {number} spacingMs
  * @param {number | null} ticks
  */
-const warmUpOf = ({ rate, pacing, arrivals, ...settings }, spacingMs, ticks) => {
+const warmUpOf = (settings, spacingMs, ticks) => {
   const warmUpMs = longestWarmUpMs(settings)
-  if (rate === 'max' || pacing === 'closed' || !isEven({ arrivals })) return warmUpMs
+  if (scheduleIn(settings) !== 'even') return warmUpMs
   const whole = Math.max(0, Math.ceil(warmUpMs / spacingMs - 1e-9))
   return (ticks === null || whole < ticks ? whole : ticks - 1) * spacingMs
 }
@@ -74,7 +76,7 @@ const warmUpOf = ({ rate, pacing, arrivals, ...settings }, spacingMs, ticks) => 
 /** When the last interval ends. @param {Settings} settings @param {number | null} ticks @param {number} spacingMs */
 const endOf = (settings, ticks, spacingMs) => {
   if (ticks === null) return (settings.rates && Number(settings.durationMs)) || null
-  return isEven(settings) ? ticks * spacingMs : Number(settings.durationMs)
+  return isEven(settings.arrivals) ? ticks * spacingMs : Number(settings.durationMs)
 }
 
 /** @param {Settings} settings */

@@ -2,7 +2,7 @@
 
 import { chunkRange } from '../../base/ranges.js'
 import { alarm, deferred, systemTimers } from '../../base/timers.js'
-import { isScheduled, pacerOf } from '../../plan/pacer.js'
+import { pacerOf } from '../../plan/pacer.js'
 import { tickValues } from '../../plan/tick-values.js'
 import { batchDraws, isDrawn } from '../../traffic/items.js'
 import { coursePacing } from '../course-pacing.js'
@@ -219,7 +219,7 @@ export const ticksWriter = (needs) => {
     start() {
       if (startMs === 0) startMs = clock()
       pacing.start()
-      if (isScheduled(plan) || plan.durationMs === null) return
+      if (plan.schedule !== 'none' || plan.durationMs === null) return
       // A batch and its sleep may end after the time is over.
       cancelEnd = alarm(
         plan.durationMs + (plan.rate === 'max' ? 0 : plan.spacingMs + batchLimitMs),
