@@ -56,7 +56,7 @@ export const DEFAULT_MAX_BEHIND_S = 5
  * @property {number} [maxQueue] jobs; undefined: no limit
  * @property {'refuse' | 'wait'} whenFull
  * @property {'zset' | 'hash' | 'string'} structure of the counters
- * @property {number} chunkSize increments in one
+ * @property {number} bundleSize increments in one
  * @property {number} [delayMs] added to each round trip; undefined: there is no proxy
  * @property {number} [loseEvery]
  * @property {number} selectivity share of the documents that a query matches
@@ -380,7 +380,7 @@ const groups = {
       help: 'different counters, each incremented in turn; --items is the number of increments' },
     { name: 'structure', with: true, key: 'structure', type: 'choice', choices: ['zset', 'hash', 'string'], default: 'zset',
       help: 'what counts: members of a sorted set (ZINCRBY), fields of a hash (HINCRBY) or keys (INCR)' },
-    { name: 'chunk-size', with: true, key: 'chunkSize', type: 'integer', range: ['1', '1M'], default: '1000',
+    { name: 'bundle-size', with: true, key: 'bundleSize', type: 'integer', range: ['1', '1M'], default: '1000',
       help: 'increments in a pipeline, a script call, a function call or a transaction' },
     { name: 'delay', with: true, key: 'delayMs', type: 'shortTime', range: ['0ms', '10s'], otherwise: 'no proxy',
       help: 'add this to each round trip, half in each direction, by a proxy in front of the target; 0ms shows ' +

@@ -22,7 +22,7 @@ const copied = [
 ].concat(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
 // Of processor time, so that a busy machine changes nothing. All seeds take 8.
 const limitS = 60
-const quickSeeds = { socket: '1-100', clients: '1-50', chunks: '1-70' } // those of `npm test`
+const quickSeeds = { socket: '1-100', clients: '1-50', bundles: '1-70' } // those of `npm test`
 
 /**
  * Whether the command fails in the folder; one that does not end has failed too.

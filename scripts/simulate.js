@@ -5,7 +5,7 @@ import { failureOf, faultWords, playSeed, plays } from '../test/simulation/seeds
 
 const usage = `Usage: node scripts/simulate.js [options]
 
-  --driver NAME   socket, clients, chunks, fleet or overload (socket)
+  --driver NAME   socket, clients, bundles, fleet or overload (socket)
   --seed N|N-M    seeds (1-200)
   --faults LIST   of one seed: only these of its faults, such as 0,3, or none; prints them and the outcomes
   --first         stops at the first seed that fails, and does not shrink it

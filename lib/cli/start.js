@@ -125,8 +125,8 @@ export const start = (name, how = {}) => concluded((surroundings) => worked(name
 /** @param {NodeJS.WriteStream} stream @param {Redactor} redact */
 const redacting = (stream, redact) => {
   const write = stream.write.bind(stream)
-  stream.write = (/** @type {string | Uint8Array} */ chunk, /** @type {[]} */ ...more) =>
-    write(typeof chunk === 'string' ? redact.text(chunk) : chunk, ...more)
+  stream.write = (/** @type {string | Uint8Array} */ received, /** @type {[]} */ ...more) =>
+    write(typeof received === 'string' ? redact.text(received) : received, ...more)
 }
 
 /** Resolves when everything written so far is out, or lost. @param {NodeJS.WriteStream} stream */

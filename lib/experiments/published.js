@@ -40,8 +40,8 @@ export const publishedFigures = (row) => {
     ['passes.memory_bytes_per_item', row.memory_bytes_per_id],
     ['passes.increments.rate', row.increments && row.increments / row.time_s],
     // Only where all increments were made is this the time of the whole.
-    ['chunks.time_ms.whole', row.round_trips < row.increments ? row.time_s * 1000 : undefined],
-    ['chunks.time_ms.waiting', row.round_trips < row.increments ? row.waiting_s * 1000 : undefined],
+    ['bundles.time_ms.whole', row.round_trips < row.increments ? row.time_s * 1000 : undefined],
+    ['bundles.time_ms.waiting', row.round_trips < row.increments ? row.waiting_s * 1000 : undefined],
     ['queries.min', micros(row.min_s)],
     ['queries.avg', micros(row.avg_s)],
     ['queries.max', micros(row.max_s)],

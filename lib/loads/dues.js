@@ -1,4 +1,4 @@
-// When operations of a schedule are due, one after the other, for clients, chunks, fetches and ticks of a course: one that is
+// When operations of a schedule are due, one after the other, for clients, bundles, fetches and ticks of a course: one that is
 // due begins, waits for room, or is dropped.
 import { longestTimerMs } from '../base/timers.js'
 

@@ -1,5 +1,5 @@
 // The seven kinds of load, and which of them a run has. What opens connections is imported when a load is opened.
-import { chunks } from './chunks/index.js'
+import { bundles } from './bundles/index.js'
 import { clients } from './clients/index.js'
 import { fetches } from './fetches/index.js'
 import { jobs } from './jobs/index.js'
@@ -59,10 +59,10 @@ import { workers } from './workers/index.js'
  *
  * @typedef {Awaited<ReturnType<typeof ticks.open>>} OpenTicks
  * @typedef {Awaited<ReturnType<typeof clients.open>>} OpenClients
- * @typedef {Awaited<ReturnType<typeof chunks.open>>} OpenChunks
- * @typedef {{ driver: (OpenTicks | OpenClients | OpenChunks)['driver'], writing: Writing } & PartsOfOpened} Opened a load with writers
+ * @typedef {Awaited<ReturnType<typeof bundles.open>>} OpenBundles
+ * @typedef {{ driver: (OpenTicks | OpenClients | OpenBundles)['driver'], writing: Writing } & PartsOfOpened} Opened a load with writers
  * @typedef {Partial<Pick<OpenClients, 'counts' | 'passes' | 'unplayed' | 'reconnects' | 'answers' | 'queue'>>
- *   & { finish?: () => Promise<Awaited<ReturnType<OpenChunks['finish']>> | null> }} PartsOfOpened a kind leaves out what it does not have
+ *   & { finish?: () => Promise<Awaited<ReturnType<OpenBundles['finish']>> | null> }} PartsOfOpened a kind leaves out what it does not have
  *
  * @typedef {object} WritingKind what opens a kind with writers
  * @property {(plan: Plan, isMeasured: () => boolean, keep?: Keep) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger
@@ -119,7 +119,7 @@ import { workers } from './workers/index.js'
  *   whole: everything that had begun was settled
  */
 
-export const LOADS = Object.freeze({ ticks, clients, chunks, passes, jobs, fetches, workers })
+export const LOADS = Object.freeze({ ticks, clients, bundles, passes, jobs, fetches, workers })
 
 /** What a writer plays. @param {{ flow: FlowName }} plan */
 export const writingOf = ({ flow }) => /** @type {WritingKind} */ (LOADS[flow])

@@ -50,7 +50,7 @@ const clients = Object.freeze({
   defaultOrder: 'uniform',
 })
 
-/** Clients over all numbers, one pass after the other; or one that sends in chunks. */
+/** Clients over all numbers, one pass after the other; or one that sends in bundles. */
 const whole = Object.freeze({ ...clients, inThreads: false, isAsked: false, keepsInFlight: false })
 
 /** Clients that put jobs into a queue, each job once. */
@@ -68,7 +68,7 @@ const jobs = Object.freeze({
 export const names = Object.freeze({
   ticks,
   clients,
-  chunks: whole,
+  bundles: whole,
   passes: whole,
   jobs,
   fetches: ticks,

@@ -219,7 +219,7 @@ export const absentWriters = ({ writers, plan, fleet }) => {
 const clientBusy = (run) => {
   const { busy_pct: busyPct } = run.client
   const limit = clientLimit(run.client)
-  // The client's own work is part of what a run in chunks measures.
+  // The client's own work is part of what a run in bundles measures.
   const isLimit = limit !== null && !ownWorkIn(run.plan.strategy)
   const lighter = run.plan.driver === 'ioredis' ? ', or use --driver socket' : ''
   // Clients have no writers' numbers: a second run needs its own keys.

@@ -25,7 +25,7 @@ export const pairOfNumbers = exactly({
 })
 
 /** The kinds of load. */
-export const FLOWS = exactly(['ticks', 'clients', 'chunks', 'passes', 'jobs', 'fetches', 'workers'])
+export const FLOWS = exactly(['ticks', 'clients', 'bundles', 'passes', 'jobs', 'fetches', 'workers'])
 
 export const plan = S.object({
   strategy: S.text,

@@ -5,7 +5,7 @@ import { backlog, waitingIn } from './backlog.js'
 import { fleet, readersOf } from './boxes.js'
 import { bystander, othersMax, othersP99, othersPath } from './bystander.js'
 import { cache, cacheSection, curveSection } from './cache.js'
-import { chunks } from './chunks.js'
+import { bundles } from './bundles.js'
 import { client } from './client.js'
 import { cloudwatch } from './cloudwatch.js'
 import { collection } from './collection.js'
@@ -65,7 +65,7 @@ export const SECTIONS = Object.freeze({
   producer: [
     ...[items, unnamed('agents', []), unnamed('writers', null), clocks, commands, rate],
     ...[latencyOfWriters, ticksSection, server, nodesSection, written, fleet, readers, traffic],
-    ...[queue, counts, passes, encodings, snapshot, ...ofQueries, cacheSection, curveSection, chunks],
+    ...[queue, counts, passes, encodings, snapshot, ...ofQueries, cacheSection, curveSection, bundles],
     cloudwatch,
   ],
   workers: [

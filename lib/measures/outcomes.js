@@ -40,5 +40,5 @@ const words = (counts) => facts(Object.entries(counts).map(([name, n]) => `${nam
 export const counts = section('counts', S.nullable(S.byName(S.number)), {
   rows: (found) => ({ replies: words(found) }),
   // The others have rows of their own.
-  brief: (found, { passes, chunks, queue }) => ({ replies: !passes && !chunks && !queue && words(found) }),
+  brief: (found, { passes, bundles, queue }) => ({ replies: !passes && !bundles && !queue && words(found) }),
 })

@@ -74,14 +74,14 @@ export const passes = section('passes', S.nullable(S.list(pass)), {
     ...Object.fromEntries(all.map((one) => [one.name, passWords(one)])),
     stored: all.length > 0 && storedWords(all[0], plan.items, Object.keys(encodings ?? {})),
   }),
-  brief: (all, { plan, chunks }) => {
+  brief: (all, { plan, bundles }) => {
     const [first, ...others] = all.map(({ name, rate, server_cpu_us: cpuUs }) => [
       name,
       `${count(Math.round(rate))} operations/s${cpuUs === null ? '' : `, server CPU ${micros(cpuUs)} each`}`,
     ])
     const grown = all[0]?.memory_bytes ?? null
     const memory = grown !== null && `${bytes(grown / plan.items)} per key, ${bytes(grown)} in all`
-    return first && !chunks ? Object.fromEntries([first, ['memory', memory], ...others]) : {}
+    return first && !bundles ? Object.fromEntries([first, ['memory', memory], ...others]) : {}
   },
 })
 

@@ -183,7 +183,7 @@ const waitsOnSockets = (s, named) => {
   const { play, name, answers, updates } = strategyNamed(s.strategy)
   if (s.driver !== 'socket') return `${named('wait')} is for plain sockets, not ${s.driver}`
   if (play.caches) return `${named('wait')}: ${name} is a cache, which loses nothing that its source has not`
-  if (play.delivery) return `${named('wait')}: ${name} sends its chunks without waiting for each`
+  if (play.delivery) return `${named('wait')}: ${name} sends its bundles without waiting for each`
   const isChecked = answers !== null || updates !== null
   return isChecked && `${named('wait')}: ${name} is checked, and does not wait for replicas`
 }
@@ -436,7 +436,7 @@ const fleetRules = [
 /** @type {Record<FlowName, readonly Rule[]>} */
 const flowRules = {
   ticks: ticksRules,
-  ...{ clients: clientsRules, chunks: clientsRules, passes: clientsRules, jobs: clientsRules },
+  ...{ clients: clientsRules, bundles: clientsRules, passes: clientsRules, jobs: clientsRules },
 }
 
 /**

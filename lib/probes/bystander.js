@@ -79,8 +79,8 @@ const probe = ({ master, dial, access, clock, random, everyMs, record }) => {
   const connect = async () => {
     const count = replyCounter({ done: answered, failed: refused })
     const connection = {
-      onBytes: (/** @type {Buffer} */ chunk) => {
-        if (connection === current) count(chunk)
+      onBytes: (/** @type {Buffer} */ received) => {
+        if (connection === current) count(received)
       },
       onClose: () => lost(connection),
       clientName: 'millrace-bystander',

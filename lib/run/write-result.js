@@ -18,7 +18,7 @@ import { trafficOf } from './traffic.js'
  * @property {number} endMs of the run
  * @property {boolean} interrupted
  * @property {StoredData} after
- * @property {Awaited<ReturnType<NonNullable<Opened['finish']>>> | null} chunks
+ * @property {Awaited<ReturnType<NonNullable<Opened['finish']>>> | null} bundles
  * @property {number} slotTable bytes that a server takes for each slot that holds a key
  */
 
@@ -63,7 +63,7 @@ export const curveIn = async ({ strategy, target, needs, loaded }, { measured, .
 }
 
 /** @param {WriteRun} run @param {Ending} ending */
-export const writeResultOf = async (run, { endMs, interrupted, after, slotTable, chunks }) => {
+export const writeResultOf = async (run, { endMs, interrupted, after, slotTable, bundles }) => {
   const { plan, strategy, records, writing, window, instruments, load } = run
   const totals = nodeTotals(instruments.window(), instruments.sofar)
   const { ledger } = records
@@ -112,7 +112,7 @@ export const writeResultOf = async (run, { endMs, interrupted, after, slotTable,
     ...load.answers?.(),
     traffic: trafficIn(run, endMs),
     ...load.passes?.(),
-    ...(chunks && { chunks }),
+    ...(bundles && { bundles }),
     ...(queue && { queue }),
     events: run.journal.events,
     ...(curve && { miss_curve: curve }),

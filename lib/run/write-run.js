@@ -355,11 +355,11 @@ export class WriteRun {
     const { stopNow, warn = () => {} } = needs
     instruments.warnings().forEach(needs.remark ?? warn)
     const after = this.#early ?? (await this.#storedAfter())
-    const chunks = (await untilStopped(stopNow, load.finish?.() ?? Promise.resolve(null), null)) ?? null
+    const bundles = (await untilStopped(stopNow, load.finish?.() ?? Promise.resolve(null), null)) ?? null
     await untilStopped(stopNow, dropIndexes(this.#filling()), undefined)
     const slotTable = Math.max(...target.versions.map(slotTableBytes))
-    const result = await writeResultOf(this, { endMs: this.#endMs, interrupted, after, slotTable, chunks })
-    this.#warnOfReplies(chunks)
+    const result = await writeResultOf(this, { endMs: this.#endMs, interrupted, after, slotTable, bundles })
+    this.#warnOfReplies(bundles)
     if (!this.fleet) return result
     const sums = sumsOf(records, this.window, this.writing)
     const curve = (/** @type {Parameters<typeof curveIn>[1]} */ about) => curveIn(this, about)
@@ -367,14 +367,14 @@ export class WriteRun {
     return { ...result, own: { sums, behindMs, measured: instruments.own(), after, curve } }
   }
 
-  /** @param {Ending['chunks']} chunks */
-  #warnOfReplies(chunks) {
+  /** @param {Ending['bundles']} bundles */
+  #warnOfReplies(bundles) {
     const { load, plan, strategy } = this
     const { warn = () => {} } = this.needs
     for (const name of load.unplayed?.() ?? [])
       warn({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
     const passes = load.passes?.()?.passes ?? []
-    for (const message of strategy.declared.reasons(load.counts?.() ?? {}, plan, passes, chunks?.sum ?? null))
+    for (const message of strategy.declared.reasons(load.counts?.() ?? {}, plan, passes, bundles?.sum ?? null))
       warn({ code: 'replies', message, invalidates: true })
   }
 }

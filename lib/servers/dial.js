@@ -53,12 +53,12 @@ const openSocket = ({ host, port }, access, onread) => {
 }
 
 /**
- * Resolves with the socket when the server has accepted us; rejects with one line that names the address. A chunk is a view
+ * Resolves with the socket when the server has accepted us; rejects with one line that names the address. A received is a view
  * of a buffer that is reused after the call.
  * @param {Endpoint} endpoint
  * @param {Access} access
  * readOnly: stale reads will do, where it is a replica of a cluster
- * @param {{ onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, readOnly?: boolean, clientName?: string, connectTimeoutMs?: number, connect?: typeof openSocket }} options
+ * @param {{ onBytes: (received: Buffer) => void, onClose: (error?: Error) => void, readOnly?: boolean, clientName?: string, connectTimeoutMs?: number, connect?: typeof openSocket }} options
  * @returns {Promise<Socket>}
  */
 export const dial = (
@@ -108,10 +108,10 @@ export const dial = (
     })
     const read = logins?.take ?? onBytes
     const callback = (/** @type {number} */ count, /** @type {Uint8Array} */ bytes) => {
-      const chunk = /** @type {Buffer} */ (bytes).subarray(0, count)
+      const received = /** @type {Buffer} */ (bytes).subarray(0, count)
       try {
-        if (ready) read(chunk)
-        else greet(chunk)
+        if (ready) read(received)
+        else greet(received)
       } catch (error) {
         fault ??= errorOf(error)
         socket.destroy()

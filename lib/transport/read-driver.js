@@ -25,7 +25,7 @@ import { ExitCode, MillraceError } from '../base/errors.js'
  * @property {() => readonly TargetNode[]} nodes
  * @property {(address: string) => number} [tripMs] to a node and back
  * @property {Topology} topology
- * @property {(address: string, events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} dial
+ * @property {(address: string, events: { onBytes: (received: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} dial
  * @property {() => Promise<Topology>} refresh
  * @property {(from: string, to: string) => boolean} follows whether a redirect may be followed: its server is confirmed
  * @property {(address: string, names: string[]) => Promise<unknown>} loadScripts

@@ -139,9 +139,9 @@ export const readQueueOf = ({
     open,
     decoder: (taking) => {
       const read = intoSinks(taking, mostBytes)
-      return (chunk) => {
-        bytesIn += chunk.length
-        read(chunk)
+      return (received) => {
+        bytesIn += received.length
+        read(received)
       }
     },
     events: {

@@ -30,8 +30,8 @@ const retriesOf = (random, timers) => {
 
 /**
  * @param {object} needs
- * @param {(events: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} needs.open
- * @param {() => (chunk: Buffer) => void} needs.decoder a new one for each connection: what a lost one left half read is gone
+ * @param {(events: { onBytes: (received: Buffer) => void, onClose: (error?: Error) => void }) => Promise<Socket>} needs.open
+ * @param {() => (received: Buffer) => void} needs.decoder a new one for each connection: what a lost one left half read is gone
  * @param {(nowMs: number, silentMs: number) => void} needs.onRead everything that a read brought is settled
  * @param {() => void} needs.onUp
  * @param {(error?: Error) => void} needs.onDown it was lost, or cannot be made: what is unanswered gets no reply
@@ -68,10 +68,10 @@ export const reconnectingSocketOf = (needs) => {
     const read = decoder()
     let own = /** @type {Socket | null} */ (null)
     let isLost = false
-    const onBytes = (/** @type {Buffer} */ chunk) => {
+    const onBytes = (/** @type {Buffer} */ received) => {
       const beforeMs = heardMs
       heardMs = clock()
-      read(chunk)
+      read(received)
       if (retiring && !hasUnanswered()) letGo()
       onRead(heardMs, heardMs - beforeMs)
     }

@@ -3,7 +3,7 @@
 import { keysOf } from '../base/typed.js'
 import { isRead } from '../wire/read-commands.js'
 import { isFamily, shaOrInline, textOf } from './bind/arguments.js'
-import { chunkCommandsOf } from './bind/chunk.js'
+import { bundleCommandsOf } from './bind/bundle.js'
 import { clientCommandOf, keyBytesOf, leadingCommand } from './bind/client.js'
 import { multiStepsOf } from './bind/multi-step.js'
 import { commandsAt, oldestIn, readerOf } from './bind/reader.js'
@@ -34,7 +34,7 @@ import { planModel } from './own/model.js'
 import { meaningsOf } from './reply-meanings.js'
 
 /**
- * @import { ChunkCommands } from './bind/chunk.js'
+ * @import { BundleCommands } from './bind/bundle.js'
  * @import { Command, Declaration, Family, Fields, Repeat, Slot, Work, Workers } from './declare.js'
  * @import { LatestPlan } from './latest/fields.js'
  *
@@ -45,7 +45,7 @@ import { meaningsOf } from './reply-meanings.js'
 /** @param {Command} command @param {Repeat} repeat @param {string} prefix */
 const clientOperation = (command, repeat, prefix) => ({
   command:
-    command.kind === 'each' ? clientCommandOf(command, prefix) : oneOf(chunkCommandsOf(command, prefix)),
+    command.kind === 'each' ? clientCommandOf(command, prefix) : oneOf(bundleCommandsOf(command, prefix)),
   repeatable: (command.repeat ?? repeat) !== 'never',
   reads: isRead(command.name.toLowerCase()),
   ...(command.compared !== undefined && { compared: command.compared }),
@@ -73,7 +73,7 @@ const operationOf = (declared, planFields, name, prefix) => {
   }
 }
 
-/** A chunk of a single number. @param {ChunkCommands} chunk */
+/** A bundle of a single number. @param {BundleCommands} bundle */
 const oneOf = ({ name, size, put }) => ({
   name,
   timed: false,
@@ -175,8 +175,8 @@ const operationsOf = (declared, planFields, { prefix, items }, played) => {
   return {
     /** Operations as clients send them. */
     clientOperations: () => played.map(operation),
-    /** The commands of a chunk. @param {string} name */
-    chunk: (name) => chunkCommandsOf(commandsOf(declared, planFields, name)[0], prefix),
+    /** The commands of a bundle. @param {string} name */
+    bundle: (name) => bundleCommandsOf(commandsOf(declared, planFields, name)[0], prefix),
     /** The operation that fills the key space; null: nothing is filled. */
     fill: () => (declared.fill?.play ? operation(declared.fill.play) : null),
     /** Operations that fill several patterns, each for so many numbers; null: one fills all. */

@@ -200,8 +200,8 @@ import { exactly } from '../base/typed.js'
  * @property {(client: number, n: number) => void} acked an update of a client was acknowledged
  * @property {boolean} mayLose clients may overwrite what others wrote
  *
- * @typedef {'one' | 'pipeline' | 'concurrent' | 'call' | 'transaction'} Delivery how a client sends chunks, each after the
- *   replies to the one before it: a command at a time; all commands of a chunk together; as calls at once that the
+ * @typedef {'one' | 'pipeline' | 'concurrent' | 'call' | 'transaction'} Delivery how a client sends bundles, each after the
+ *   replies to the one before it: a command at a time; all commands of a bundle together; as calls at once that the
  *   driver groups; in one command; between MULTI and EXEC
  *
  * @typedef {{ command: string, since: string }} Need a command of the server, and the versions that have it
@@ -216,7 +216,7 @@ import { exactly } from '../base/typed.js'
  * @property {FlowName} flow
  * @property {readonly string[]} operations of a mix several
  * @property {readonly ('socket' | 'ioredis')[]} drivers that can play it for clients, the default first
- * @property {Delivery | null} delivery of chunks; null: operation by operation
+ * @property {Delivery | null} delivery of bundles; null: operation by operation
  * @property {readonly string[]} fatal refusals that are outcomes: the operation is not retried
  * @property {string | null} beside the operation that other clients play meanwhile, where they are asked for
  * @property {boolean} clientWorks the client's own time is a part of what is asked for

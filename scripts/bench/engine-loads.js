@@ -3,8 +3,8 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { chunksFlow } from '../../lib/loads/chunks/flow.js'
-import { socketCarrier } from '../../lib/loads/chunks/socket-carrier.js'
+import { bundlesFlow } from '../../lib/loads/bundles/flow.js'
+import { socketCarrier } from '../../lib/loads/bundles/socket-carrier.js'
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
 import { ticksWriter } from '../../lib/loads/ticks/writer.js'
 import { workersFlow } from '../../lib/loads/workers/flow.js'
@@ -132,14 +132,14 @@ const fetches = async () => {
 }
 
 /** @returns {Promise<Done>} */
-const chunks = async () => {
+const bundles = async () => {
   const plan = samplePlan({ strategy: 'counter-pipeline', structure: 'hash', quantity: 1e9, counters: 1000 })
   const strategy = strategyOf(plan)
   const ledger = operationsOf({ isMeasured: () => true })
-  const flow = await chunksFlow({
-    plan: { chunkSize: 100, items: 1e9, maxBehindMs: 1e9 },
+  const flow = await bundlesFlow({
+    plan: { bundleSize: 100, items: 1e9, maxBehindMs: 1e9 },
     ...{ key: strategy.keyOf(1), commandsOf: (items) => items, scripts: [] },
-    carrier: socketCarrier({ delivery: 'pipeline', chunk: strategy.chunk('add'), clock }),
+    carrier: socketCarrier({ delivery: 'pipeline', bundle: strategy.bundle('add'), clock }),
     ...{ target: targetOf(':1\r\n'), ledger, latency, ...common },
   })
   flow.start()
@@ -181,7 +181,7 @@ export const loads = {
   'ticks at max': () => ticks({ quantity: 100_000, rate: 'max', chunks: 10 }),
   'ticks at 100,000/s': () => ticks({ quantity: 100_000, periodMs: 1000, chunks: 10 }),
   'fetches of 300,000 values': fetches,
-  'chunks of 100': chunks,
+  'bundles of 100': bundles,
   'workers, 20': workers,
 }
 

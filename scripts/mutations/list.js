@@ -7,7 +7,7 @@
  * @property {string} becomes
  * @property {string} breaks
  * @property {string[]} unit the tests of test/unit that look for it, or of another folder that `npm test` runs
- * @property {'socket' | 'clients' | 'chunks' | 'none'} [simulated] which seeds are played; those of the socket
+ * @property {'socket' | 'clients' | 'bundles' | 'none'} [simulated] which seeds are played; those of the socket
  * @property {string} [seeds] others than those of `npm test`, such as 1-1000
  */
 
@@ -32,10 +32,10 @@ const operation = { ...clients, file: 'lib/loads/clients/operation.js' }
 const requestRetries = { ...clients, file: 'lib/transport/request-retries.js' }
 const lane = { ...clients, file: 'lib/transport/lane.js', unit: ['lane'] }
 const flying = { ...lane, file: 'lib/transport/flight.js' }
-const chunks = {
-  file: 'lib/loads/chunks/flow.js',
+const bundles = {
+  file: 'lib/loads/bundles/flow.js',
   unit: [],
-  simulated: /** @type {const} */ ('chunks'),
+  simulated: /** @type {const} */ ('bundles'),
 }
 const dues = { ...clients, file: 'lib/loads/dues.js' }
 
@@ -412,31 +412,31 @@ export const mutations = [
     breaks: 'a connection that had nothing to do counts as silent',
   },
   {
-    ...chunks,
+    ...bundles,
     line: "ledger.lost('uncertain', 'CLOSED', isMeasured)",
     becomes: '',
-    breaks: 'an item of a chunk whose reply was lost has no outcome',
+    breaks: 'an item of a bundle whose reply was lost has no outcome',
   },
   {
-    ...chunks,
+    ...bundles,
     line: "if (isFromInside(line)) ledger.lost('uncertain', cause, isMeasured)\n      else if",
     becomes: 'if',
-    breaks: 'a chunk that a script has counted in part is counted again',
-    unit: ['chunks'],
+    breaks: 'a bundle that a script has counted in part is counted again',
+    unit: ['bundles'],
   },
   {
-    ...chunks,
+    ...bundles,
     line: 'ns[left++] = ns[i]',
     becomes: 'left++',
-    breaks: 'other items of a chunk are sent again than those that were refused',
+    breaks: 'other items of a bundle are sent again than those that were refused',
     seeds: '61-70',
   },
   {
-    ...chunks,
-    line: 'chunk.goTo = null',
+    ...bundles,
+    line: 'bundle.goTo = null',
     becomes: '',
-    breaks: 'after an ASK all later chunks go where it led, to keys that are still at the owner',
-    unit: ['chunks'],
+    breaks: 'after an ASK all later bundles go where it led, to keys that are still at the owner',
+    unit: ['bundles'],
   },
   {
     ...dues,

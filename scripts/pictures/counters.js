@@ -6,7 +6,7 @@ import { axisStyle, chart, lyingAxis, uprightAxis } from '../../lib/chart/parts.
  * @typedef {{ name: string, color: string, symbol: string }} Way
  */
 
-/** Published: 50,992 increments, one by one in 266.9 s, by a chunked script in 1.85 s. */
+/** Published: 50,992 increments, one by one in 266.9 s, by a script in bundles in 1.85 s. */
 export const increments = 50_992
 const roundTrips = ['direct', '1 ms', '2 ms', '5 ms']
 const sizes = [10, 100, 1000, 10_000, increments]
@@ -95,10 +95,10 @@ export const counterTimes = (document) => ({
 /** @param {string} way @param {number} size @param {string} place */
 const sizedLabel = (way, size, place) => `${way} of ${size.toLocaleString('en')}, ${place}`
 
-/** Time of all increments, and what another client waits, by the size of a chunk. @param {ExperimentDocument} document */
-export const counterChunks = (document) => {
+/** Time of all increments, and what another client waits, by the size of a bundle. @param {ExperimentDocument} document */
+export const counterBundles = (document) => {
   const sizeAxis = (/** @type {number} */ gridIndex) =>
-    lyingAxis('increments in a chunk, log scale', 'count', {
+    lyingAxis('increments in a bundle, log scale', 'count', {
       type: 'log',
       gridIndex,
       min: 10,
@@ -110,7 +110,7 @@ export const counterChunks = (document) => {
     figureOf(document, `1M, ${sizedLabel('script', size, 'direct')}`, 'bystander.max'),
   ])
   return {
-    title: 'What a larger chunk saves, and what another client waits for it',
+    title: 'What a larger bundle saves, and what another client waits for it',
     height: 380,
     option: chart({
       tooltip: { show: false },

@@ -1,6 +1,6 @@
 // What docs/studies/counters.md says of the experiment in docs/data: its tables and its pictures.
 import { micros } from '../../lib/base/units.js'
-import { counterChunks, counterTimes, figureOf, increments, labelOf, timeOf } from '../pictures/counters.js'
+import { counterBundles, counterTimes, figureOf, increments, labelOf, timeOf } from '../pictures/counters.js'
 import { figureText } from './findings.js'
 import { table } from './reference.js'
 
@@ -42,17 +42,17 @@ export const countersParts = (document) =>
       const figure = (/** @type {string} */ name) => figureOf(document, label, name)
       return [
         way,
-        ...['whole', ...parts].map((part) => shown(figure(`chunks.time_ms.${part}`))),
+        ...['whole', ...parts].map((part) => shown(figure(`bundles.time_ms.${part}`))),
         figureText('server.cpu_us_per_item', figure('server.cpu_us_per_item') ?? undefined),
       ]
     }),
   )
 
-/** By the size of a chunk. @param {ExperimentDocument} document */
+/** By the size of a bundle. @param {ExperimentDocument} document */
 export const countersBySize = (document) =>
   table(
     [
-      'increments in a chunk',
+      'increments in a bundle',
       'pipeline at 1 ms',
       'script at 1 ms',
       'longest wait of another client, scripts',
@@ -70,7 +70,7 @@ export const countersBySize = (document) =>
   )
 
 /**
- * The size of chunks whose round trips take as long as the work of client and server; null: none of the sizes reaches it.
+ * The size of bundles whose round trips take as long as the work of client and server; null: none of the sizes reaches it.
  * @param {ExperimentDocument} document
  * @param {string} way
  */
@@ -78,7 +78,7 @@ const balanceOf = (document, way) => {
   const shares = sizes.flatMap((size) => {
     const label = `${way} of ${size.toLocaleString('en')}, 1 ms`
     const whole = timeOf(document, label)
-    const delay = figureOf(document, label, 'chunks.delay.added')
+    const delay = figureOf(document, label, 'bundles.delay.added')
     return whole === null || delay === null
       ? []
       : [{ size, share: (Math.ceil(increments / size) * delay) / whole }]
@@ -97,14 +97,14 @@ export const countersBalance = (document) => {
   const each = ['pipeline', 'script'].map((way) => {
     const size = balanceOf(document, way)
     return size === null
-      ? `of no chunk of a ${way}`
+      ? `of no bundle of a ${way}`
       : `of ${Number(size.toPrecision(2)).toLocaleString('en')} for a ${way}`
   })
-  return `The round trips of 1 ms take as long as the work of client and server in chunks ${each.join(' and ')}.`
+  return `The round trips of 1 ms take as long as the work of client and server in bundles ${each.join(' and ')}.`
 }
 
 /** @param {ExperimentDocument} document */
 export const countersPictures = (document) => ({
   'counters-times': counterTimes(document),
-  'counters-chunks': counterChunks(document),
+  'counters-bundles': counterBundles(document),
 })

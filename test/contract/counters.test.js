@@ -6,11 +6,11 @@ import { cli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
 import { openedTarget, planOn, settingsOf, writeUnattended } from '../helpers/unattended.js'
 
-const names = strategyNames('chunks')
+const names = strategyNames('bundles')
 const structures = /** @type {const} */ (['zset', 'hash', 'string'])
 const items = 500
 const counters = 150
-const chunk = 70
+const bundle = 70
 
 for (const cluster of [false, true])
   describe(cluster ? 'a local cluster' : 'one server', () => {
@@ -52,15 +52,15 @@ for (const cluster of [false, true])
           if (cluster && drivers[0] === 'ioredis') return t.skip('runs on one server only')
           if (variants && target.majorVersion < 7) return t.skip('needs Redis 7.0')
           const prefix = `${name}.${structure}:`
-          const size = options.includes('chunkSize') ? chunk : 1
+          const size = options.includes('bundleSize') ? bundle : 1
           const line = `--strategy ${name} --with structure=${structure} --items ${items} --with counters=${counters} --prefix ${prefix}`
-          const settings = settingsOf(size > 1 ? `${line} --with chunk-size=${size}` : line, cluster)
-          const { items: outcome, chunks } = await writeUnattended(await planOn(settings, target), target)
+          const settings = settingsOf(size > 1 ? `${line} --with bundle-size=${size}` : line, cluster)
+          const { items: outcome, bundles } = await writeUnattended(await planOn(settings, target), target)
           const { keys, amounts } = await stored(structure, prefix)
           await ask('DEL', ...keys)
-          assert.deepEqual([outcome.offered, outcome.acked, chunks?.delivery], [items, items, delivery])
-          assert.equal(chunks?.calls, Math.ceil(items / size))
-          assert.deepEqual(chunks?.sum, { before: 0, after: items, acked: items, uncertain: 0, different: 0 })
+          assert.deepEqual([outcome.offered, outcome.acked, bundles?.delivery], [items, items, delivery])
+          assert.equal(bundles?.calls, Math.ceil(items / size))
+          assert.deepEqual(bundles?.sum, { before: 0, after: items, acked: items, uncertain: 0, different: 0 })
           // 500 increments of 150 counters: the first 50 get one more.
           assert.deepEqual(
             amounts,

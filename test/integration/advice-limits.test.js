@@ -28,9 +28,9 @@ adviceHelps({
     line: `write -q 1000 --period 500ms --pipeline 4 ${short}`,
     ...{ code: 'rate', says: /raise (--pipeline)/, typed: ['$1 1000'], on: 'far' },
   },
-  'chunks that are too small': {
-    line: `write --strategy counter-script --with counters=50,chunk-size=2 --rate 2000 --with delay=10ms ${short}`,
-    ...{ code: 'rate', says: /raise (--with chunk-size)/, typed: ['$1=1000,counters=50,delay=10ms'] },
+  'bundles that are too small': {
+    line: `write --strategy counter-script --with counters=50,bundle-size=2 --rate 2000 --with delay=10ms ${short}`,
+    ...{ code: 'rate', says: /raise (--with bundle-size)/, typed: ['$1=1000,counters=50,delay=10ms'] },
   },
   'few writers of updates': {
     line: 'write --strategy query-scan --items 100 --connections 1 --with update-writers=1,update-rate=400 --duration 2s',

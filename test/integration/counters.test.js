@@ -42,8 +42,8 @@ describe('stored as declared', () => {
   test('by default as published: 50,992 members of one sorted set, each incremented by 1', async (t) => {
     const run = await play(t, '--strategy counter-script')
     assertDone(run)
-    const { items: outcome, chunks, commands } = run.document
-    assert.deepEqual([outcome.acked, chunks.calls, commands.sent], [50_992, 51, 51])
+    const { items: outcome, bundles, commands } = run.document
+    assert.deepEqual([outcome.acked, bundles.calls, commands.sent], [50_992, 51, 51])
     const counters = await stored('zset')
     assert.equal(counters.size, 50_992)
     assert.ok([...counters.values()].every((amount) => amount === 1))
@@ -53,8 +53,8 @@ describe('stored as declared', () => {
     test(`counter-${way} over ioredis stores the same`, async (t) => {
       const run = await play(t, `--strategy counter-${way} --items 500 --driver ioredis`)
       assertDone(run)
-      assert.deepEqual([sumOf(await stored('zset')), run.document.chunks.sum.after], [500, 500])
-      const { sending, parsing } = run.document.chunks.time_ms
+      assert.deepEqual([sumOf(await stored('zset')), run.document.bundles.sum.after], [500, 500])
+      const { sending, parsing } = run.document.bundles.time_ms
       assert.deepEqual([sending, parsing], [null, null])
     })
 
@@ -64,7 +64,7 @@ describe('stored as declared', () => {
     assert.equal(await cli(server, 'FUNCTION', 'LIST'), '')
     const again = await writeHere(t, line, { env: at(server) })
     assertDone(again)
-    assert.deepEqual([again.document.chunks.sum.before, again.document.chunks.sum.after], [600, 1200])
+    assert.deepEqual([again.document.bundles.sum.before, again.document.bundles.sum.after], [600, 1200])
     await runCommand(t, 'cleanup --yes', { env: at(server), out: false })
     assert.equal(await cli(server, 'KEYS', '*counter*'), '')
   })
@@ -75,16 +75,16 @@ describe('replies that are lost by the proxy', () => {
     test(`counter-${way}: what is stored lies between the acknowledged and the uncertain`, async (t) => {
       const run = await play(
         t,
-        `--strategy counter-${way} --items 400 ${way === 'loop' ? '' : '--with chunk-size=40'} --with delay=1ms,lose-every=4`,
+        `--strategy counter-${way} --items 400 ${way === 'loop' ? '' : '--with bundle-size=40'} --with delay=1ms,lose-every=4`,
       )
       assert.equal(run.code, 4)
-      const { items: outcome, chunks } = run.document
-      assert.ok(chunks.delay.lost > 0)
+      const { items: outcome, bundles } = run.document
+      assert.ok(bundles.delay.lost > 0)
       assert.equal(outcome.acked + outcome.uncertain, 400)
-      assert.ok(outcome.uncertain >= chunks.delay.lost, `${outcome.uncertain} uncertain`)
+      assert.ok(outcome.uncertain >= bundles.delay.lost, `${outcome.uncertain} uncertain`)
       assert.deepEqual(Object.keys(outcome.failed_by), ['CLOSED'])
       const sum = sumOf(await stored('zset'))
-      assert.equal(sum, chunks.sum.after)
+      assert.equal(sum, bundles.sum.after)
       assert.ok(sum >= outcome.acked && sum <= 400, `${sum} of ${outcome.acked} to 400`)
       assert.match(
         runText(run.document, { verbose: true }).replace(/\s+/g, ' '),
@@ -97,7 +97,7 @@ describe('replies that are lost by the proxy', () => {
 
 test('the proxy delays each round trip, and says how long', async (t) => {
   const run = await play(t, '--strategy counter-loop --items 60 --with delay=20ms')
-  const { delay, time_ms: time } = run.document.chunks
+  const { delay, time_ms: time } = run.document.bundles
   assert.deepEqual([delay.asked, delay.lost], [20, 0])
   // The direct way was measured before, and a busy machine may have made it longer then. With it a round trip is never
   // shorter than what the proxy waits.
@@ -112,17 +112,17 @@ test('the proxy delays each round trip, and says how long', async (t) => {
   )
 })
 
-test('an error inside a script leaves its chunk uncertain; one before it fails the chunk', async (t) => {
+test('an error inside a script leaves its bundle uncertain; one before it fails the bundle', async (t) => {
   await cli(server, 'FLUSHALL')
   await cli(server, 'HSET', 'counters-hash', 'counter:250', 'text')
-  const line = '--with structure=hash --items 300 --with chunk-size=100 --allow foreign-keys'
+  const line = '--with structure=hash --items 300 --with bundle-size=100 --allow foreign-keys'
   const script = await writeHere(t, `--strategy counter-script ${line}`, { env: at(server) })
   assert.equal(script.code, 4)
   const { items: outcome } = script.document
   assert.deepEqual([outcome.acked, outcome.uncertain, outcome.failed], [200, 100, 0])
   const grown = [...(await stored('hash')).values()].reduce((sum, n) => sum + (Number.isNaN(n) ? 0 : n), 0)
   assert.equal(grown, 249)
-  assert.deepEqual(script.document.chunks.sum, {
+  assert.deepEqual(script.document.bundles.sum, {
     before: 0,
     after: 249,
     acked: 200,
@@ -137,11 +137,11 @@ test('an error inside a script leaves its chunk uncertain; one before it fails t
   assert.deepEqual([exec.document.items.acked, exec.document.items.failed], [299, 1])
 })
 
-test('at a rate each increment is due, a chunk is what is due, and the counters hold what was acknowledged', async (t) => {
+test('at a rate each increment is due, a bundle is what is due, and the counters hold what was acknowledged', async (t) => {
   const even = '--rate 200 --duration 1s'
   for (const [way, more, items] of /** @type {[string, string, number][]} */ ([
     ['loop', even, 200],
-    ['pipeline', `--with chunk-size=40 ${even}`, 200],
+    ['pipeline', `--with bundle-size=40 ${even}`, 200],
     ['script', `--arrivals poisson ${even}`, 200],
     ['transaction', '--rate 100..300/2s', 400],
   ])) {
@@ -152,16 +152,16 @@ test('at a rate each increment is due, a chunk is what is due, and the counters 
       [],
       line,
     )
-    const { items: outcome, chunks, rate, passes, latency_us: latency } = run.document
+    const { items: outcome, bundles, rate, passes, latency_us: latency } = run.document
     // At random moments about as many, otherwise exactly.
     assert.ok(Math.abs(outcome.offered - items) <= (more.includes('poisson') ? 70 : 1), line)
     // A busy machine may drop some.
     assert.equal(outcome.acked + outcome.dropped, outcome.offered, line)
     assert.equal(sumOf(await stored('zset')), outcome.acked, line)
-    assert.deepEqual([chunks.sum.after, passes ?? null], [outcome.acked, null], line)
+    assert.deepEqual([bundles.sum.after, passes ?? null], [outcome.acked, null], line)
     assert.ok(Math.abs(rate.nominal - 200) < 2 && latency.intended.count === outcome.acked, line)
     if (way === 'pipeline')
-      assert.ok(chunks.calls >= outcome.acked / 40 && chunks.calls <= 200, `${chunks.calls}`)
+      assert.ok(bundles.calls >= outcome.acked / 40 && bundles.calls <= 200, `${bundles.calls}`)
   }
 })
 
@@ -175,13 +175,13 @@ test('a rate beyond what one round trip after the other carries: dropped, and th
   assert.equal(sumOf(await stored('zset')), outcome.acked)
   assert.match(
     JSON.stringify(warnings),
-    /each chunk waits for the replies to the one before it: counter-pipeline and counter-script send many/,
+    /each bundle waits for the replies to the one before it: counter-pipeline and counter-script send many/,
   )
 })
 
 test('options of counters are checked by name', async (t) => {
   for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['--strategy counter-loop --with chunk-size=5', /^--with chunk-size is not an option of counter-loop/],
+    ['--strategy counter-loop --with bundle-size=5', /^--with bundle-size is not an option of counter-loop/],
     ['--strategy counter-script --with lose-every=5', /^--with lose-every needs --with delay/],
     [
       '--strategy counter-auto-pipeline --driver socket',

@@ -303,7 +303,7 @@ describe('a hostile server, a run after the other', () => {
   for (const [what, command, more] of [
     ['lookups', 'GET', '--strategy lookup-get --items 100 --rate 200 --duration 1s'],
     ['jobs', 'LPUSH', '--strategy queue-list --rate 100 -a all --duration 1s'],
-    ['chunks', 'ZINCRBY', '--strategy counter-pipeline --items 100'],
+    ['bundles', 'ZINCRBY', '--strategy counter-pipeline --items 100'],
     ['ticks', 'SETEX', `${line} --driver socket`],
     ['ticks over ioredis', 'SETEX', `${line} --driver ioredis`],
   ])

@@ -102,7 +102,7 @@ describe('a result made again', { concurrency: 4 }, () => {
     ticks: '--rate 500 --duration 2500ms --warm-up 500ms --threshold latency.intended.max<60s',
     clients:
       '--strategy lookup-get --keys 300 --fill --connections 4 --rate 400 --duration 2s --reconnects 20',
-    chunks: '--strategy counter-pipeline',
+    bundles: '--strategy counter-pipeline',
     passes: '--strategy membership-set --items 500 --connections 2',
     jobs: '--strategy queue-list --rate 200 --duration 2s',
   }

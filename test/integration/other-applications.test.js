@@ -29,7 +29,7 @@ const lines = {
 }
 
 /** Many calls of few. */
-const chunked = /^counter-(?!loop)/
+const inBundles = /^counter-(?!loop)/
 
 /** A second of those that would go on for ever. @param {{ workload: string }} strategy */
 const aSecond = ({ workload }) => (/--rate/.test(lines[workload]) ? '--duration 1s' : '')
@@ -42,7 +42,7 @@ const runsAt = (t, server) => {
       startHere(
         t,
         'write',
-        `--strategy ${name} ${lines[workload]} ${chunked.test(name) ? '--with chunk-size=5' : ''} ${more}`,
+        `--strategy ${name} ${lines[workload]} ${inBundles.test(name) ? '--with bundle-size=5' : ''} ${more}`,
         { env },
       ),
     consume: (/** @type {string} */ line) => startHere(t, 'read', `${line} --duration 1s`, { env }),

@@ -16,7 +16,7 @@ import { recordedLatencies, stageOf } from './stage.js'
 /**
  * @typedef {Awaited<ReturnType<typeof playClients>>} PlayedClients
  * @typedef {Omit<PlayedClients, 'scene' | 'reconnects'> & { scene: Pick<PlayedClients['scene'], 'clients' | 'pipeline' | 'repeatable' | 'maxBehindMs' | 'isCutShort'> }}
- *   PlayedOperations of clients, or of one that sends in chunks
+ *   PlayedOperations of clients, or of one that sends in bundles
  */
 
 const reconnectsForMs = 2500

@@ -2,7 +2,7 @@
 import { describeFault } from './faults.js'
 import { playOverload } from './overload.js'
 import { play } from './play.js'
-import { playChunks } from './play-chunks.js'
+import { playBundles } from './play-bundles.js'
 import { playClients } from './play-clients.js'
 import { describeFleetFault, playFleet } from './play-fleet.js'
 import { brokenIn, brokenInClients } from './properties.js'
@@ -28,7 +28,7 @@ const seen = (brokenOf) => (/** @type {P} */ played) => ({
 export const plays = {
   socket: (/** @type {Which} */ which) => play(which).then(seen(brokenIn)),
   clients: (/** @type {Which} */ which) => playClients(which).then(seen(brokenInClients)),
-  chunks: (/** @type {Which} */ which) => playChunks(which).then(seen(brokenInClients)),
+  bundles: (/** @type {Which} */ which) => playBundles(which).then(seen(brokenInClients)),
   fleet: playFleet,
   overload: playOverload,
 }

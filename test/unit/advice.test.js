@@ -29,10 +29,10 @@ answerLimit of --driver-option -> write --driver ioredis -> --driver-option answ
 : set \${ -> write --strategy query-scan --rate 2k --connections 2 -> --connections 64
 : set \${ -> write --strategy update-watch --rate 2k --connections 2 -> --connections 64
 `),
-  'loads/chunks/index.js': rowsOf(`
-raise --with chunk-size -> write --strategy counter-script --rate 20000 -> --with chunk-size=10000
+  'loads/bundles/index.js': rowsOf(`
+raise --with bundle-size -> write --strategy counter-script --rate 20000 -> --with bundle-size=10000
 `),
-  'measures/chunks.js': rowsOf(`
+  'measures/bundles.js': rowsOf(`
 a longer --with delay -> write --strategy counter-loop --with delay=1ms -> --with delay=5ms
 `),
   'measures/passes.js': rowsOf(`
@@ -121,7 +121,7 @@ for (const [file, rows] of Object.entries(advice))
   })
 
 test('every option that a reason names is typed here', () => {
-  const isOfReasons = /^(measures\/|loads\/.*(reasons|advice|in-flight|(ticks|chunks|jobs).index)\.js$)/
+  const isOfReasons = /^(measures\/|loads\/.*(reasons|advice|in-flight|(ticks|bundles|jobs).index)\.js$)/
   const files = modulesIn('lib').map((path) => path.slice('lib/'.length))
   for (const file of [...files.filter((file) => isOfReasons.test(file)), 'probes/memory-cost.js']) {
     const strings = sourceOf(`lib/${file}`)

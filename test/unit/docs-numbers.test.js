@@ -74,9 +74,9 @@ const snapshotS = (/** @type {string} */ label, /** @type {string} */ figure) =>
 const waitsMs = ['1 server', '2 shards', '4 shards', '8 shards'].map((label) =>
   Math.round(median('resilience', label, 'snapshot.save.bystander_max') / 1000),
 )
-const chunksMs = (/** @type {string} */ label) => median('counters', label, 'chunks.time_ms.whole')
+const bundlesMs = (/** @type {string} */ label) => median('counters', label, 'bundles.time_ms.whole')
 const atOnce = ['pipeline', 'transaction', 'script', 'function'].map((way) =>
-  chunksMs(`${way} of 10,000, 5 ms`),
+  bundlesMs(`${way} of 10,000, 5 ms`),
 )
 const [quickestMs, slowestMs] = [Math.min(...atOnce), Math.max(...atOnce)]
 const loopS = Number(timeOf(of('counters'), 'loop, 5 ms')) / 1000
@@ -148,9 +148,9 @@ const said = {
     `for ${snapshotS('8 shards', 'load.longest').toFixed(2)} s instead of ${Math.round(snapshotS('1 server', 'load.longest'))} s. All eight, one after the other, take ${snapshotS('8 shards', 'save.total').toFixed(1)} s to save; one server takes ${snapshotS('1 server', 'save.total').toFixed(1)} s. Another client waits ${Math.min(...waitsMs)} to ${Math.max(...waitsMs)} ms at most`,
   ],
   'studies/counters.md': [
-    `the loop takes ${Math.round(loopS)} s at 5 ms and a script ${(chunksMs('script of 10,000, 5 ms') / 1000).toFixed(2)} s`,
+    `the loop takes ${Math.round(loopS)} s at 5 ms and a script ${(bundlesMs('script of 10,000, 5 ms') / 1000).toFixed(2)} s`,
     `within ${Math.round(100 * (slowestMs / quickestMs - 1))} % of each other at 5 ms (${Math.round(quickestMs)} to ${Math.round(slowestMs)} ms)`,
-    `a pipeline is the fastest (${(chunksMs('1M, pipeline of 10,000, 5 ms') / 1000).toFixed(1)} s, a script ${(chunksMs('1M, script of 10,000, 5 ms') / 1000).toFixed(1)} s)`,
+    `a pipeline is the fastest (${(bundlesMs('1M, pipeline of 10,000, 5 ms') / 1000).toFixed(1)} s, a script ${(bundlesMs('1M, script of 10,000, 5 ms') / 1000).toFixed(1)} s)`,
   ],
   'studies/membership.md': [
     `A hash takes ${beside('hash 2^0')} bytes in addition to the id and a set ${beside('set 2^0')} (published: 70 each), a sorted set ${beside('zset 2^0')} (`,

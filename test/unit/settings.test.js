@@ -71,7 +71,7 @@ test('defaults', () => {
     ...{ strategy: 'sorted-set', script: 'store-items', sortedSets: 1, placement: 'plain' },
     ...{ extraSortedSets: 0, ttlS: 3, ttlLeastS: null, valueBytes: 128, valueSizes: null },
     ...{ payload: 'random', fill: 'none', partitions: 1, ids: 'hex', falsePositives: 0.01 },
-    ...{ structure: 'zset', whenFull: 'refuse', chunkSize: 1000, selectivity: 0.01, queries: 100 },
+    ...{ structure: 'zset', whenFull: 'refuse', bundleSize: 1000, selectivity: 0.01, queries: 100 },
     ...{ sortBy: 'created', pageSize: 10, pageOffset: 0, scanCount: 1000, indexWhen: 'after' },
     ...{
       indexes: 1,
@@ -190,7 +190,7 @@ falsePositives: --strategy membership-bloom --with false-positives=1e-6 -> 0.000
 shift: --popularity hot:10%:90% --shift 1%/s -> "1%/s" | churn: --popularity recent:5% --churn 10%/h -> "10%/h"
 ttlLeastS: --strategy lookup-mix --ttl 30s-90s -> 30 | --ttl 1m-10m -> 60 | --ttl 5-5 -> null | maxQueue: --strategy queue-list --with max-queue=10k -> 10000
 whenFull: --strategy queue-list --with max-queue=10k,when-full=wait -> wait | counters: --strategy counter-loop --with counters=5 -> 5
-structure: --strategy counter-loop --with structure=hash -> hash | chunkSize: --strategy counter-script --with chunk-size=10k -> 10000
+structure: --strategy counter-loop --with structure=hash -> hash | bundleSize: --strategy counter-script --with bundle-size=10k -> 10000
 loseEvery: --strategy counter-script --with delay=0.1ms,lose-every=2 -> 2
 selectivity: --strategy query-scan --with selectivity=0.0001 -> 0.0001 | queries: --strategy query-scan --with queries=5 -> 5
 sortBy: --strategy query-client --with sort=rating-desc -> rating-desc | pageSize: --strategy query-scan --with page-size=50 -> 50
@@ -428,7 +428,7 @@ redis://h redis://g | --url redis://h redis://g -> --url is given twice
 --wait 1 --driver ioredis -> --wait is for plain sockets, not ioredis
 --wait 6 -> --wait must be 0 to 5 replicas, aof, or aof:REPLICAS
 --wait 1 --strategy cache-aside -> --wait: cache-aside is a cache, which loses nothing that its source has not
---wait 1 --strategy counter-pipeline -> --wait: counter-pipeline sends its chunks without waiting for each
+--wait 1 --strategy counter-pipeline -> --wait: counter-pipeline sends its bundles without waiting for each
 --rate 300k --items 100 -> --rate: 100 items are written in 0.3333333333333333 ms; it must be 1 ms or more
 --rate 300k -p 500 -> --rate and --period exclude each other
 --rate 300k -c 5 -> --rate and --chunks exclude each other

@@ -10,7 +10,7 @@ import { sourceOf } from './source.js'
  * @import { Kind, Router } from '../../transport/router.js'
  * @import { Loss } from '../../probes/ledger.js'
  * @import { CacheCounts } from '../../measures/cache.js'
- * @import { ChunkCommands } from '../../workloads/bind/chunk.js'
+ * @import { BundleCommands } from '../../workloads/bind/bundle.js'
  * @import { ReplySink } from '../../wire/values.js'
  * @import { Lane } from '../../transport/lane.js'
  * @import { FlowNeeds } from './flow.js'
@@ -18,7 +18,7 @@ import { sourceOf } from './source.js'
  *
  * @typedef {object} Caching
  * @property {NonNullable<Plan['cache']>} cache
- * @property {ChunkCommands | null} many the command of several keys; null: a request has one
+ * @property {BundleCommands | null} many the command of several keys; null: a request has one
  * @property {CacheCounts} counts
  * @property {(client: number) => number} draw what is asked for besides, at the same time
  */

@@ -96,7 +96,7 @@ const cachingOf = ({ plan, strategy, instruments }) => {
   const caching = {
     cache: of,
     counts,
-    many: of.batch > 1 ? strategy.chunk('serveMany') : null,
+    many: of.batch > 1 ? strategy.bundle('serveMany') : null,
     draw: (/** @type {number} */ client) => draw(lastMs, client),
   }
   const pick = picksOf([ratio[1], ratio[0]], seedOfPart(plan))

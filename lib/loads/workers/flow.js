@@ -34,7 +34,7 @@ import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.j
  * @property {number} reclaimMs
  * @property {Bound} bound
  * @property {(() => Promise<number>) | null} doWork resolves with how long it took, in ms
- * @property {(handlers: { onBytes: (chunk: Buffer) => void, onClose: (error?: Error) => void, clientName: string }) => Promise<Socket>} dial
+ * @property {(handlers: { onBytes: (received: Buffer) => void, onClose: (error?: Error) => void, clientName: string }) => Promise<Socket>} dial
  *   the server that has the queue
  * @property {() => Promise<unknown>} refresh where it is now
  * @property {number} first of them, among all of a run

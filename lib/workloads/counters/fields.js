@@ -2,8 +2,8 @@
 
 /** @typedef {'zset' | 'hash' | 'string'} Structure as TYPE names it */
 
-/** @param {{ prefix: string, quantity: number, own?: { counters?: number, structure?: Structure, chunkSize?: number } }} plan */
+/** @param {{ prefix: string, quantity: number, own?: { counters?: number, structure?: Structure, bundleSize?: number } }} plan */
 export const planFieldsOf = ({ prefix, quantity, own = {} }) => {
-  const { counters = quantity, structure = 'zset', chunkSize = 1 } = own
-  return { prefix, increments: quantity, counters: Math.min(counters, quantity), structure, chunkSize }
+  const { counters = quantity, structure = 'zset', bundleSize = 1 } = own
+  return { prefix, increments: quantity, counters: Math.min(counters, quantity), structure, bundleSize }
 }

@@ -48,7 +48,7 @@ const bodies = Object.freeze({
   string: Object.freeze({ name: 'count-keys', called: 'millrace_count_keys', command: 'INCR' }),
 })
 
-/** A chunk in one call. @param {'EVALSHA' | 'FCALL'} name */
+/** A bundle in one call. @param {'EVALSHA' | 'FCALL'} name */
 const call =
   (name) =>
   (/** @type {PlanFields} */ t, /** @type {CounterKeys} */ { key }) => {
@@ -115,10 +115,10 @@ export const ofCounters = Object.freeze({
   }),
   passes: Object.freeze({ order: Object.freeze([Object.freeze({ name: 'increments', play: 'add' })]) }),
   play: Object.freeze({
-    /** @type {'chunks'} */
-    flow: 'chunks',
+    /** @type {'bundles'} */
+    flow: 'bundles',
     operations: Object.freeze(['add']),
-    // A client that prepares its chunks is a part of what is compared.
+    // A client that prepares its bundles is a part of what is compared.
     clientWorks: true,
   }),
   amounts: (/** @type {PlanFields} */ t) => ({

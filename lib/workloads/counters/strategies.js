@@ -6,7 +6,7 @@ import { byFunction, byScript, countersByCommand, ofCounters } from './parts.js'
 /** @import { Delivery, Play } from '../declare.js' */
 
 const options = Object.freeze(['counters', 'structure', 'delayMs', 'loseEvery', 'arrivals'])
-const chunked = Object.freeze([...options, 'chunkSize'])
+const inBundles = Object.freeze([...options, 'bundleSize'])
 const drivers = exactly(['socket', 'ioredis'])
 
 /** @param {Delivery} delivery @param {Play['drivers']} by */
@@ -24,8 +24,8 @@ export const counterLoop = strategy({
 export const counterPipeline = strategy({
   ...ofCounters,
   name: 'counter-pipeline',
-  title: 'increments in chunks, a pipeline each',
-  options: chunked,
+  title: 'increments in bundles, a pipeline each',
+  options: inBundles,
   play: sent('pipeline', drivers),
   operations: countersByCommand,
 })
@@ -33,8 +33,8 @@ export const counterPipeline = strategy({
 export const counterAutoPipeline = strategy({
   ...ofCounters,
   name: 'counter-auto-pipeline',
-  title: 'a chunk of calls at once, which ioredis puts into pipelines by itself',
-  options: chunked,
+  title: 'a bundle of calls at once, which ioredis puts into pipelines by itself',
+  options: inBundles,
   play: sent('concurrent', ['ioredis']),
   operations: countersByCommand,
 })
@@ -42,8 +42,8 @@ export const counterAutoPipeline = strategy({
 export const counterScript = strategy({
   ...ofCounters,
   name: 'counter-script',
-  title: 'increments in chunks, a script call each',
-  options: chunked,
+  title: 'increments in bundles, a script call each',
+  options: inBundles,
   play: sent('call', drivers),
   operations: byScript,
 })
@@ -51,8 +51,8 @@ export const counterScript = strategy({
 export const counterFunction = strategy({
   ...ofCounters,
   name: 'counter-function',
-  title: 'increments in chunks, a function call each',
-  options: chunked,
+  title: 'increments in bundles, a function call each',
+  options: inBundles,
   play: sent('call', drivers),
   variants: { FUNCTION: [{ command: 'FUNCTION', since: 'Redis 7.0' }] },
   operations: byFunction,
@@ -61,8 +61,8 @@ export const counterFunction = strategy({
 export const counterTransaction = strategy({
   ...ofCounters,
   name: 'counter-transaction',
-  title: 'increments in chunks, a transaction each',
-  options: chunked,
+  title: 'increments in bundles, a transaction each',
+  options: inBundles,
   play: sent('transaction', drivers),
   operations: countersByCommand,
 })

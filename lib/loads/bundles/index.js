@@ -1,4 +1,4 @@
-// One client that sends what is due in chunks, each when the one before it was answered.
+// One client that sends what is due in bundles, each when the one before it was answered.
 import { count, period } from '../../base/units.js'
 import { filledWords, words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
@@ -18,7 +18,7 @@ import { plan } from './plan.js'
 
 /** @param {Evidence} run */
 const behind = ({ plan: { sending } }) =>
-  `each chunk waits for the replies to the one before it: ${sending?.delivery === 'one' ? 'counter-pipeline and counter-script send many increments at once' : 'raise --with chunk-size'}`
+  `each bundle waits for the replies to the one before it: ${sending?.delivery === 'one' ? 'counter-pipeline and counter-script send many increments at once' : 'raise --with bundle-size'}`
 
 /** @type {Record<string, (size: string) => string>} */
 const sent = {
@@ -32,10 +32,10 @@ const sent = {
 /** @param {Loaded} run */
 const load = ({ plan }) => {
   const { quantity, sending, driver } = plan
-  const { delivery, chunkSize, delayMs, isWhole } = sending
+  const { delivery, bundleSize, delayMs, isWhole } = sending
   const what = isWhole ? `${count(quantity)} operations` : `${rhythmWords(plan)}, what is due at once`
   const delay = delayMs === null ? '' : `, ${period(delayMs)} added to each round trip by a proxy`
-  return `${what}, ${sent[delivery](count(chunkSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
+  return `${what}, ${sent[delivery](count(bundleSize))}, over ${driver === 'ioredis' ? 'ioredis' : 'a plain socket'}${delay}`
 }
 
 /** @param {Plan} plan */
@@ -43,11 +43,11 @@ const planWords = (plan) => writingWords(plan, { first: [filledWords(plan)] })
 
 const words = { ...ofClients, load, plan: planWords }
 
-export const chunks = operationsLoad({
-  names: names.chunks,
+export const bundles = operationsLoad({
+  names: names.bundles,
   plan,
-  sharing: undivided('one client sends its chunks one after the other'),
-  open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).chunksWriting(needs),
+  sharing: undivided('one client sends its bundles one after the other'),
+  open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).bundlesWriting(needs),
   words,
   reasons: writerReasons(behind),
 })

@@ -1,4 +1,4 @@
-// Chunks over ioredis, as an application would send them: by calls, a pipeline, calls at once that the library puts
+// Bundles over ioredis, as an application would send them: by calls, a pipeline, calls at once that the library puts
 // into pipelines by itself, or a transaction. Nothing is retried by the library.
 import { Redis } from 'ioredis'
 import { endpointOf } from '../../servers/address.js'
@@ -10,7 +10,7 @@ import { refusalIn } from '../../transport/refusals.js'
 
 /**
  * @import { Access } from '../../servers/dial.js'
- * @import { ChunkCommands } from '../../workloads/bind/chunk.js'
+ * @import { BundleCommands } from '../../workloads/bind/bundle.js'
  * @import { Delivery } from '../../workloads/declare.js'
  * @import { Decoder } from '../../transport/lane.js'
  * @import { Carrier } from './socket-carrier.js'
@@ -36,13 +36,13 @@ const asResults = ({ value }) => /** @type {any} */ (value)
 /**
  * @param {object} needs
  * @param {Delivery} needs.delivery
- * @param {ChunkCommands} needs.chunk
+ * @param {BundleCommands} needs.bundle
  * @param {Access} needs.access
  * @param {(address: string) => Promise<string>} needs.placeOf the endpoint to connect to for an address
  * @param {() => number} needs.clock
  * @returns {Carrier}
  */
-export const ioredisCarrier = ({ delivery, chunk: { isOne, commands }, access, placeOf, clock }) => {
+export const ioredisCarrier = ({ delivery, bundle: { isOne, commands }, access, placeOf, clock }) => {
   let preparingMs = 0
   /** @type {(string | null | undefined)[]} */
   let lines = []
@@ -97,11 +97,11 @@ export const ioredisCarrier = ({ delivery, chunk: { isOne, commands }, access, p
     decoder: asResults,
     outcome: { acked: () => lines.filter((line) => line === null).length, lineOf: (i) => lines[i] },
     times: () => ({ preparing: preparingMs, sending: null, parsing: null }),
-    send(chunk, lane, nowMs, lead) {
+    send(bundle, lane, nowMs, lead) {
       lines = []
-      const words = commands(chunk.ns, chunk.count)
+      const words = commands(bundle.ns, bundle.count)
       preparingMs += clock() - nowMs
-      lane.push(chunk, 1, nowMs, lead)
+      lane.push(bundle, 1, nowMs, lead)
       lane.write(/** @type {any} */ (words))
     },
     replied({ count }, /** @type {Results | Error} */ results) {

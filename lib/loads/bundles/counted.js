@@ -21,7 +21,7 @@ const pageSize = 5000
  */
 const amountsIn = async (strategy, target) => {
   const { play, counters } = certain(strategy.amounts())
-  const { commands } = strategy.chunk(play)
+  const { commands } = strategy.bundle(play)
   const control = target.control(ownerOf(target.topology, strategy.keyOf(1)))
   const amounts = new Float64Array(counters)
   for (let from = 0; from < counters; from += pageSize) {

@@ -1,9 +1,9 @@
-// Chunks over ioredis from a server that answers with bytes that are no reply.
+// Bundles over ioredis from a server that answers with bytes that are no reply.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { ioredisCarrier } from '../../lib/loads/chunks/ioredis-carrier.js'
+import { ioredisCarrier } from '../../lib/loads/bundles/ioredis-carrier.js'
 import { laneOf } from '../../lib/transport/lane.js'
 
 /**
@@ -36,12 +36,12 @@ const answered = async (t, answer, ends) => {
   const address = await serverOf(t, answer)
   const carrier = ioredisCarrier({
     delivery: 'pipeline',
-    chunk: /** @type {any} */ ({ isOne: false, commands: () => [['INCR', 'a']] }),
+    bundle: /** @type {any} */ ({ isOne: false, commands: () => [['INCR', 'a']] }),
     access: { username: undefined, password: undefined, tls: null },
     placeOf: async (to) => to,
     clock: () => performance.now(),
   })
-  const chunk = /** @type {any} */ ({ ns: new Float64Array([1]), count: 1 })
+  const bundle = /** @type {any} */ ({ ns: new Float64Array([1]), count: 1 })
   return new Promise((resolve, reject) => {
     const seen = { acked: 0, ended: false }
     const lane = /** @type {typeof laneOf<any>} */ (laneOf)({
@@ -53,7 +53,7 @@ const answered = async (t, answer, ends) => {
           seen.acked = carrier.outcome.acked()
           if (!ends) setTimeout(end, 100)
         },
-        onUp: () => carrier.send(chunk, lane, 0, 0),
+        onUp: () => carrier.send(bundle, lane, 0, 0),
         onDown(_, error) {
           if (lane.drain().length === 0 && !ends && !seen.acked) reject(error)
           seen.ended = true

@@ -1,4 +1,4 @@
-// What a client that sends in chunks adds to the plan of clients.
+// What a client that sends in bundles adds to the plan of clients.
 import { certain } from '../../base/typed.js'
 import { playsPasses, strategyNamed } from '../../workloads/index.js'
 import { plan as clientsPlan } from '../clients/plan.js'
@@ -15,10 +15,10 @@ const sendingOf = (settings) => {
   const { options, play } = strategyNamed(settings.strategy)
   return {
     delivery: certain(play.delivery),
-    /** Most operations of a chunk. */ chunkSize: options.includes('chunkSize') ? settings.chunkSize : 1,
+    /** Most operations of a bundle. */ bundleSize: options.includes('bundleSize') ? settings.bundleSize : 1,
     delayMs: settings.delayMs ?? null,
     loseEvery: settings.loseEvery ?? null,
-    /** All numbers once, in whole chunks; else what is due. */ isWhole: playsPasses(settings),
+    /** All numbers once, in whole bundles; else what is due. */ isWhole: playsPasses(settings),
   }
 }
 
@@ -29,8 +29,8 @@ export const plan = (settings) => {
   /** @param {readonly number[]} numbers of the writers of this process */
   return (numbers) => {
     const own = ofClients(numbers)
-    /** @type {'chunks'} */
-    const flow = 'chunks'
+    /** @type {'bundles'} */
+    const flow = 'bundles'
     return { ...own, flow, clients: { ...own.clients, connections: 1 }, sending }
   }
 }

@@ -1,4 +1,4 @@
-// One client that sends chunk after chunk, each when all replies to the one before it are there: whole ones, or at a rate
+// One client that sends bundle after bundle, each when all replies to the one before it are there: whole ones, or at a rate
 // what is due by then. A refusal means that nothing was executed, so it may be retried; a reply that was lost, and an error
 // from inside a script, leave their items uncertain.
 import { deferred, settledWithin, systemTimers } from '../../base/timers.js'
@@ -15,11 +15,11 @@ import { duesOf } from '../dues.js'
  *
  * @import { Kind, Routed } from '../../transport/router.js'
  *
- * @typedef {Routed & { ns: Float64Array, count: number }} Chunk its numbers are the first of ns
+ * @typedef {Routed & { ns: Float64Array, count: number }} Bundle its numbers are the first of ns
  *
- * @typedef {object} ChunksNeeds
- * @property {{ chunkSize: number, items: number, maxBehindMs: number }} plan
- * @property {string} key that all chunks are about
+ * @typedef {object} BundlesNeeds
+ * @property {{ bundleSize: number, items: number, maxBehindMs: number }} plan
+ * @property {string} key that all bundles are about
  * @property {(items: number) => number} commandsOf how many commands carry so many items
  * @property {Carrier} carrier
  * @property {Pick<DriverTarget, 'topology' | 'dial' | 'refresh' | 'follows'> & { loadScripts: (at: string, names: string[]) => Promise<void> }} target
@@ -30,24 +30,24 @@ import { duesOf } from '../dues.js'
  * @property {() => number} random
  * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
- * @property {ClientsNeeds['schedule']} [schedule] when operations are due; null: whole chunks, as the replies come
+ * @property {ClientsNeeds['schedule']} [schedule] when operations are due; null: whole bundles, as the replies come
  * @property {(lateMs: number, nowMs: number) => void} [onSent] how late after it was due an operation is sent
  */
 
 /** Redis 6 and 7 name the script in an error from inside it: its first increments are done. @param {string} line */
 export const isFromInside = (line) => / script: |^ERR Error running script/.test(line)
 
-/** @param {ChunksNeeds} needs */
-export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, ...needs }) => {
+/** @param {BundlesNeeds} needs */
+export const bundlesFlow = async ({ plan, key, target, scripts, ledger, latency, ...needs }) => {
   const { carrier, commandsOf, clock, random, timers = systemTimers, onEvent } = needs
   const { schedule = null, onSent = () => {} } = needs
   const { outcome } = carrier
   const slot = slotOf(key)
-  const ns = new Float64Array(plan.chunkSize)
+  const ns = new Float64Array(plan.bundleSize)
   const dues = schedule && duesOf(schedule, plan.maxBehindMs, () => startMs)
-  const times = new Float64Array(dues ? plan.chunkSize : 0) // when each of ns was due
-  /** @type {Chunk} the one that is sent, again and again */
-  const chunk = {
+  const times = new Float64Array(dues ? plan.bundleSize : 0) // when each of ns was due
+  /** @type {Bundle} the one that is sent, again and again */
+  const bundle = {
     client: 0,
     dueMs: 0,
     repeatable: false,
@@ -57,7 +57,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     ns,
     count: 0,
   }
-  let sentMs = 0 // first, of the chunk under way
+  let sentMs = 0 // first, of the bundle under way
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   let next = 1
@@ -78,7 +78,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
   /** What is due now. What was due in a stretch that is over and did not fit is dropped. @param {number} nowMs */
   const takeDue = (nowMs) => {
     if (!dues) return
-    while (chunk.count < plan.chunkSize) {
+    while (bundle.count < plan.bundleSize) {
       const at = dues.nextMs(nowMs)
       if (at > nowMs) return
       const isDropped = dues.isDropped(at, nowMs, !wasBusy)
@@ -87,8 +87,8 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
       if (isDropped) ledger.lost('dropped', '', isMeasured)
       else {
         onSent(nowMs - at, nowMs)
-        times[chunk.count] = at
-        ns[chunk.count++] = next++
+        times[bundle.count] = at
+        ns[bundle.count++] = next++
       }
     }
   }
@@ -105,20 +105,20 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     if (!router.isUp(0, slot)) return
     isMeasured = ledger.isMeasured()
     sentMs = clock()
-    chunk.count = 0
+    bundle.count = 0
     if (dues) takeDue(sentMs)
     else {
-      while (chunk.count < plan.chunkSize && next <= plan.items) ns[chunk.count++] = next++
-      ledger.offered(chunk.count, isMeasured)
+      while (bundle.count < plan.bundleSize && next <= plan.items) ns[bundle.count++] = next++
+      ledger.offered(bundle.count, isMeasured)
     }
     wasBusy = false
-    if (chunk.count === 0) return lookLater()
-    chunk.attempts = 0
-    chunk.goTo = null
-    chunk.notBeforeMs = 0
-    chunk.dueMs = dues ? times[0] : sentMs
+    if (bundle.count === 0) return lookLater()
+    bundle.attempts = 0
+    bundle.goTo = null
+    bundle.notBeforeMs = 0
+    bundle.dueMs = dues ? times[0] : sentMs
     underWay = true
-    router.begin(chunk, sentMs)
+    router.begin(bundle, sentMs)
   }
 
   /** @param {number} nowMs */
@@ -127,20 +127,20 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     if (acked === 0) return
     ledger.acked(acked, isMeasured ? acked : 0)
     if (!isMeasured) return
-    if (!dues) latency.record(chunk.dueMs, chunk.dueMs, nowMs, acked)
+    if (!dues) latency.record(bundle.dueMs, bundle.dueMs, nowMs, acked)
     else
-      for (let i = 0; i < chunk.count; i++)
-        if (acked === chunk.count || outcome.lineOf(i) === null) latency.record(times[i], sentMs, nowMs, 1)
+      for (let i = 0; i < bundle.count; i++)
+        if (acked === bundle.count || outcome.lineOf(i) === null) latency.record(times[i], sentMs, nowMs, 1)
   }
   /** All replies are there, or will not come: what was refused goes again. @param {number} nowMs @param {string} from */
   const ended = (nowMs, from) => {
     lastSettledMs = nowMs
     acknowledge(nowMs)
-    chunk.attempts++
+    bundle.attempts++
     /** @type {ReturnType<typeof router.ruling>[]} */
     const rulings = []
     let left = 0
-    for (let i = 0; outcome.acked() < chunk.count && i < chunk.count; i++) {
+    for (let i = 0; outcome.acked() < bundle.count && i < bundle.count; i++) {
       const line = outcome.lineOf(i)
       if (line === null) continue
       if (line === undefined) {
@@ -148,7 +148,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
         continue
       }
       ledger.commands.refused++
-      const ruling = router.ruling(line, from, chunk.dueMs, chunk.attempts)
+      const ruling = router.ruling(line, from, bundle.dueMs, bundle.attempts)
       const { cause, lost } = ruling
       if (isFromInside(line)) ledger.lost('uncertain', cause, isMeasured)
       else if (lost) ledger.lost(lost, cause, isMeasured)
@@ -159,28 +159,28 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
         ns[left++] = ns[i]
       }
     }
-    chunk.count = left
+    bundle.count = left
     if (left > 0)
-      return router.follow(chunk, rulings.find(({ action }) => action === 'load') ?? rulings[0], from)
+      return router.follow(bundle, rulings.find(({ action }) => action === 'load') ?? rulings[0], from)
     underWay = false
     wasBusy = true
   }
 
-  /** @type {Kind<Chunk>} */
+  /** @type {Kind<Bundle>} */
   const kind = {
     slotOf: () => slot,
     send(_, lane, nowMs) {
       calls++
-      ledger.commands.sent += commandsOf(chunk.count)
-      carrier.send(chunk, lane, nowMs, chunk.goTo === null ? 0 : 1)
+      ledger.commands.sent += commandsOf(bundle.count)
+      carrier.send(bundle, lane, nowMs, bundle.goTo === null ? 0 : 1)
     },
     reply: carrier.reply,
     taken(_, left, nowMs, { address }) {
-      carrier.taken?.(chunk, left)
+      carrier.taken?.(bundle, left)
       if (left === 0) ended(nowMs, address)
     },
     replied(_, results, __, nowMs, { address }) {
-      carrier.replied?.(chunk, results)
+      carrier.replied?.(bundle, results)
       ended(nowMs, address)
     },
     again() {
@@ -189,11 +189,11 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     },
     lose(_, loss, cause) {
       if (!underWay) return
-      for (let i = 0; i < chunk.count; i++) ledger.lost(loss, cause, isMeasured)
+      for (let i = 0; i < bundle.count; i++) ledger.lost(loss, cause, isMeasured)
       underWay = false
     },
   }
-  /** @type {ReturnType<typeof routerOf<Chunk>>} */
+  /** @type {ReturnType<typeof routerOf<Bundle>>} */
   const router = routerOf({
     kind,
     clients: 1,
@@ -234,7 +234,7 @@ export const chunksFlow = async ({ plan, key, target, scripts, ledger, latency, 
     /** The run has ended: operations without an outcome are unsettled. */
     abandon() {
       closed = true
-      if (underWay) kind.lose(chunk, 'unsettled', '')
+      if (underWay) kind.lose(bundle, 'unsettled', '')
       router.abandon()
     },
     close() {

@@ -1,4 +1,4 @@
-// The commands of a chunk of numbers: one for each, or one that carries all of them. As bytes, and as arguments for a
+// The commands of a bundle of numbers: one for each, or one that carries all of them. As bytes, and as arguments for a
 // client library.
 import { noValues } from '../../wire/encode.js'
 import { textOfParts } from './arguments.js'
@@ -8,9 +8,9 @@ import { gatheredBytes, templatesOf } from './template.js'
 /**
  * @import { Command, Slot, Variable } from '../declare.js'
  *
- * @typedef {object} ChunkCommands
+ * @typedef {object} BundleCommands
  * @property {string} name
- * @property {boolean} isOne a command carries the chunk
+ * @property {boolean} isOne a command carries the bundle
  * @property {(ns: ArrayLike<number>, count: number) => number} size of the commands in bytes, or more
  * @property {(ns: ArrayLike<number>, count: number, out: Buffer, at: number) => number} put returns where they end
  * @property {(ns: ArrayLike<number>, count: number) => string[][]} commands with their names
@@ -19,7 +19,7 @@ import { gatheredBytes, templatesOf } from './template.js'
 /** @param {readonly (string | number | Variable)[]} parts @param {number} n */
 const textOf = (parts, n) => textOfParts(parts, ({ forItem }) => forItem?.(n))
 
-/** @param {Command} command @param {string} prefix @returns {ChunkCommands} */
+/** @param {Command} command @param {string} prefix @returns {BundleCommands} */
 const eachOf = (command, prefix) => {
   const { most, put } = clientCommandOf(command, prefix)
   const args = command.args.map((arg) => partsOfSlot(arg, prefix))
@@ -42,7 +42,7 @@ const pieceOf = (slot, prefix) => {
   if (typeof slot === 'object' && 'many' in slot) {
     const list = slot.many.map((argument) => partsOfSlot(argument, prefix))
     const templateFor = templatesOf(null, list)
-    if (!templateFor) throw new TypeError('what a chunk repeats has numbers of the item only')
+    if (!templateFor) throw new TypeError('what a bundle repeats has numbers of the item only')
     return { many: list, templateFor, repeated: list.length, isCount: false, text: '', value: () => '' }
   }
   const isCount = typeof slot === 'object' && 'variable' in slot && slot.variable === 'count'
@@ -51,7 +51,7 @@ const pieceOf = (slot, prefix) => {
   return { many: null, templateFor: null, repeated: 0, isCount, text, value }
 }
 
-/** @param {Command} command @param {string} prefix @returns {ChunkCommands} */
+/** @param {Command} command @param {string} prefix @returns {BundleCommands} */
 const gatherOf = ({ name, args }, prefix) => {
   const pieces = args.map((arg) => pieceOf(arg, prefix))
   const { size, put } = gatheredBytes(name, pieces)
@@ -72,5 +72,5 @@ const gatherOf = ({ name, args }, prefix) => {
 }
 
 /** @param {Command} command of the kind each or gather @param {string} prefix */
-export const chunkCommandsOf = (command, prefix) =>
+export const bundleCommandsOf = (command, prefix) =>
   command.kind === 'each' ? eachOf(command, prefix) : gatherOf(command, prefix)

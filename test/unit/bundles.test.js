@@ -1,9 +1,9 @@
-// Chunks: their bytes, what their replies mean, and what becomes of them when a server refuses, cuts off or is silent.
+// Bundles: their bytes, what their replies mean, and what becomes of them when a server refuses, cuts off or is silent.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { systemTimers } from '../../lib/base/timers.js'
-import { chunksFlow, isFromInside } from '../../lib/loads/chunks/flow.js'
-import { chunkReplies } from '../../lib/loads/chunks/replies.js'
+import { bundlesFlow, isFromInside } from '../../lib/loads/bundles/flow.js'
+import { bundleReplies } from '../../lib/loads/bundles/replies.js'
 import { operationsOf } from '../../lib/probes/operations.js'
 import { replyReader } from '../../lib/wire/values.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
@@ -13,7 +13,7 @@ import { rowsOf } from '../helpers/table.js'
 
 /** @import { Delivery } from '../../lib/workloads/declare.js' */
 
-test('the commands of a chunk, as bytes and as arguments', () => {
+test('the commands of a bundle, as bytes and as arguments', () => {
   for (const [strategy, structure, items, wanted] of rowsOf(`
     counter-pipeline -> zset -> 9 10 21 -> ZINCRBY p:counters-zset 1 counter:9, ZINCRBY p:counters-zset 1 counter:10, ZINCRBY p:counters-zset 1 counter:1
     counter-transaction -> hash -> 30 -> HINCRBY p:counters-hash counter:10 1
@@ -25,11 +25,11 @@ test('the commands of a chunk, as bytes and as arguments', () => {
     const shape = /** @type {'zset' | 'hash' | 'string'} */ (structure)
     const keys = { quantity: 30, counters: 20, prefix: 'p:' }
     const plan = samplePlan({ strategy: strategy.trim(), structure: shape, ...keys })
-    const chunk = strategyOf(plan).chunk('add')
+    const bundle = strategyOf(plan).bundle('add')
     const numbers = items.split(' ').map(Number)
-    const out = Buffer.alloc(chunk.size(numbers, numbers.length))
-    const bytes = out.subarray(0, chunk.put(numbers, numbers.length, out, 0))
-    const commands = chunk.commands(numbers, numbers.length)
+    const out = Buffer.alloc(bundle.size(numbers, numbers.length))
+    const bytes = out.subarray(0, bundle.put(numbers, numbers.length, out, 0))
+    const commands = bundle.commands(numbers, numbers.length)
     assert.equal(commands.map((args) => args.join(' ')).join(', '), wanted)
     const encoded = commands.map(
       (args) => `*${args.length}\r\n${args.map((arg) => `$${arg.length}\r\n${arg}\r\n`).join('')}`,
@@ -41,7 +41,7 @@ test('the commands of a chunk, as bytes and as arguments', () => {
 /** @param {Delivery} delivery @param {number} count @param {string} text */
 const repliesOf = (delivery, count, text) => {
   const whole = () => {
-    const replies = chunkReplies(delivery)
+    const replies = bundleReplies(delivery)
     replies.expect(count)
     const read = replyReader(replies)
     return { ...replies, read }
@@ -69,7 +69,7 @@ test('replies item by item: those that came count, the rest is not known', () =>
 })
 
 test('behind ASK each command has an ASKING, whose reply is no item’s', () => {
-  const replies = chunkReplies('pipeline')
+  const replies = bundleReplies('pipeline')
   replies.expect(3, true)
   assert.equal(replies.expected(3), 5)
   replyReader(replies)(Buffer.from(':1\r\n+OK\r\n-ERR no\r\n+OK\r\n'))
@@ -83,7 +83,7 @@ test('one reply for all: the number, or an error that is every item’s', () => 
   assert.deepEqual(repliesOf('call', 2, ':2\r\n'), { acked: 2, isWhole: true, lines: [null, null] })
   assert.deepEqual(repliesOf('call', 2, '-NOSCRIPT no\r\n').lines, ['NOSCRIPT no', 'NOSCRIPT no'])
   assert.deepEqual(repliesOf('call', 2, ':1\r\n').acked, 0)
-  assert.deepEqual(chunkReplies('call').lineOf(0), undefined)
+  assert.deepEqual(bundleReplies('call').lineOf(0), undefined)
 })
 
 test('a transaction: elements, an error among them, why nothing was executed, and MULTI refused', () => {
@@ -104,7 +104,7 @@ test('what a reply says counts when it is whole, and not where garbage follows',
     ['call', '$2\r\nabcd\r\n', 0],
     ['transaction', '+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n:1\r\n$2\r\nabcd\r\n', 0],
   ])) {
-    const replies = chunkReplies(delivery)
+    const replies = bundleReplies(delivery)
     replies.expect(2)
     assert.throws(() => replyReader(replies)(Buffer.from(text)), /RESP|protocol/i, delivery)
     assert.deepEqual([replies.acked(), replies.lineOf(1)], [acked, undefined], delivery)
@@ -142,7 +142,7 @@ const noWait = (passed = () => {}) => ({
  * A flow over a carrier that a test plays: each send is answered by the next of the plays, the last of them again and
  * again.
  * @param {((ns: number[]) => (string | null | undefined)[] | 'cut')[]} plays lines, as outcomes have them
- * @param {Partial<Parameters<typeof chunksFlow>[0]>} [more]
+ * @param {Partial<Parameters<typeof bundlesFlow>[0]>} [more]
  */
 const playFlow = async (plays, more = {}) => {
   const sent = /** @type {number[][]} */ ([])
@@ -152,8 +152,8 @@ const playFlow = async (plays, more = {}) => {
   let lines = /** @type {(string | null | undefined)[]} */ ([])
   let nowMs = 0
   const ledger = operationsOf({ isMeasured: () => true })
-  const flow = await chunksFlow({
-    plan: { chunkSize: 3, items: 7, maxBehindMs: -1 },
+  const flow = await bundlesFlow({
+    plan: { bundleSize: 3, items: 7, maxBehindMs: -1 },
     key: 'k',
     commandsOf: (items) => items,
     carrier: {
@@ -216,16 +216,16 @@ const playFlow = async (plays, more = {}) => {
 }
 const good = (/** @type {number[]} */ ns) => ns.map(() => null)
 
-test('chunks in order, the last one shorter', async () => {
+test('bundles in order, the last one shorter', async () => {
   const { sent, whole } = await playFlow([good])
   assert.deepEqual(sent, [[1, 2, 3], [4, 5, 6], [7]])
   assert.equal(whole.acked, 7)
 })
 
-test('at a rate a chunk is what is due: each operation with its own due time, what found no room in its time dropped', async () => {
+test('at a rate a bundle is what is due: each operation with its own due time, what found no room in its time dropped', async () => {
   let nowMs = 0
   const latencies = /** @type {number[][]} */ ([])
-  // Nine within 8 ms, of a stretch that ends then; a chunk takes 10 ms.
+  // Nine within 8 ms, of a stretch that ends then; a bundle takes 10 ms.
   const dues = [0, 1, 2, 3, 4, 5, 6, 7, 8]
   const tenMs = (/** @type {number[]} */ ns) => {
     nowMs += 10
@@ -237,7 +237,7 @@ test('at a rate a chunk is what is due: each operation with its own due time, wh
       isOver: (i) => i >= dues.length,
       isLeft: (elapsedMs) => elapsedMs >= 15,
     },
-    plan: { chunkSize: 3, items: 2, maxBehindMs: 100 },
+    plan: { bundleSize: 3, items: 2, maxBehindMs: 100 },
     latency: { record: (...times) => latencies.push(times) },
     clock: () => nowMs,
     timers: noWait(() => {
@@ -250,11 +250,11 @@ test('at a rate a chunk is what is due: each operation with its own due time, wh
   assert.deepEqual(dueAndSent, [0, 0, 1, 10, 2, 10, 3, 10])
 })
 
-test('what ASK leads away goes there once, and the next chunk to the owner of the slot', async () => {
+test('what ASK leads away goes there once, and the next bundle to the owner of the slot', async () => {
   const masters = ['127.0.0.1:1', '127.0.0.1:2']
   const topology = { masters, owners: new Uint16Array(16_384).fill(1, 16_000) }
   const { sent, places, whole } = await playFlow([() => ['ASK 7629 127.0.0.1:2', null, null], good], {
-    plan: { chunkSize: 3, items: 7, maxBehindMs: 60_000 },
+    plan: { bundleSize: 3, items: 7, maxBehindMs: 60_000 },
     target: /** @type {any} */ ({ topology, refresh: async () => topology, follows: () => true }),
   })
   assert.deepEqual(sent, [[1, 2, 3], [1], [4, 5, 6], [7]])
@@ -273,7 +273,7 @@ test('a script that is not there is loaded first', async () => {
   assert.deepEqual([loaded, whole.acked, sent.length], [['a on h:1'], 7, 4])
 })
 
-test('a lost connection leaves what had no reply uncertain, and the next chunk goes over a new one', async () => {
+test('a lost connection leaves what had no reply uncertain, and the next bundle goes over a new one', async () => {
   const { whole, events, sent, failedBy } = await playFlow([() => 'cut', good])
   assert.deepEqual([whole.uncertain, whole.acked, failedBy], [3, 4, { CLOSED: 3 }])
   assert.deepEqual(sent, [[1, 2, 3], [4, 5, 6], [7]])

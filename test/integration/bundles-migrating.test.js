@@ -1,8 +1,8 @@
-// Chunks of increments while their slot migrates from one real server to another, and after: each is executed once.
+// Bundles of increments while their slot migrates from one real server to another, and after: each is executed once.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { chunksFlow } from '../../lib/loads/chunks/flow.js'
-import { socketCarrier } from '../../lib/loads/chunks/socket-carrier.js'
+import { bundlesFlow } from '../../lib/loads/bundles/flow.js'
+import { socketCarrier } from '../../lib/loads/bundles/socket-carrier.js'
 import { operationsOf } from '../../lib/probes/operations.js'
 import { addressOf, endpointOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'
@@ -29,7 +29,7 @@ describe('a slot that migrates', () => {
     ['counter-pipeline', 'pipeline'],
     ['counter-transaction', 'transaction'],
   ]))
-    test(`${strategy}: every command of a chunk is taken where ASK leads it`, async () => {
+    test(`${strategy}: every command of a bundle is taken where ASK leads it`, async () => {
       const access = /** @type {Access} */ (cluster.access)
       const [{ port }] = cluster.nodes
       const at = { host: '127.0.0.1', port, password: String(access.password) }
@@ -58,11 +58,11 @@ describe('a slot that migrates', () => {
         loadScripts: async () => {},
       }
       const ledger = operationsOf({ isMeasured: () => true })
-      const flow = await chunksFlow({
-        plan: { chunkSize: 100, items, maxBehindMs: 5000 },
+      const flow = await bundlesFlow({
+        plan: { bundleSize: 100, items, maxBehindMs: 5000 },
         ...{ key, target, ledger, clock, random: Math.random, scripts: [] },
         commandsOf: (count) => count,
-        carrier: socketCarrier({ delivery, chunk: bound.chunk('add'), clock }),
+        carrier: socketCarrier({ delivery, bundle: bound.bundle('add'), clock }),
         latency: { record: () => {} },
         onEvent: () => {},
       })

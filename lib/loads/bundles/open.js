@@ -1,4 +1,4 @@
-// The parts of a client that sends in chunks: its flow, its carrier, and what is measured. It has the same interface as a
+// The parts of a client that sends in bundles: its flow, its carrier, and what is measured. It has the same interface as a
 // writer in ticks with its driver, so that the same instruments work for both.
 import { performance } from 'node:perf_hooks'
 import { certain } from '../../base/typed.js'
@@ -10,7 +10,7 @@ import { ownerOf } from '../../servers/topology.js'
 import { noTally } from '../../wire/decode.js'
 import { endInTime, passesOf, scheduleAt } from '../clients/open.js'
 import { counted } from './counted.js'
-import { chunksFlow } from './flow.js'
+import { bundlesFlow } from './flow.js'
 import { ioredisCarrier } from './ioredis-carrier.js'
 import { socketCarrier } from './socket-carrier.js'
 
@@ -51,24 +51,24 @@ const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
  * @param {(kind: string, text: string) => void} needs.onEvent
  * @param {Course | null} [needs.course] of a run whose rate changes
  */
-export const chunksWriting = async ({ plan, strategy, target, records, clock, onEvent, course = null }) => {
+export const bundlesWriting = async ({ plan, strategy, target, records, clock, onEvent, course = null }) => {
   const sending = certain(plan.sending)
-  const { delivery, chunkSize, isWhole } = sending
+  const { delivery, bundleSize, isWhole } = sending
   const { maxBehindMs } = plan
-  const chunk = strategy.chunk('add')
+  const bundle = strategy.bundle('add')
   const ledger = operationsIn(records)
   const compare = await counted(strategy, target, isWhole)
   const proxy = await proxyOf(sending, target, strategy.keyOf(1))
-  const flow = await chunksFlow({
-    plan: { chunkSize, items: plan.items, maxBehindMs },
+  const flow = await bundlesFlow({
+    plan: { bundleSize, items: plan.items, maxBehindMs },
     schedule: isWhole ? null : scheduleAt(plan, course),
     onSent: records.sent,
     key: strategy.keyOf(1),
-    commandsOf: (items) => (chunk.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
+    commandsOf: (items) => (bundle.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
     carrier:
       plan.driver === 'ioredis'
-        ? ioredisCarrier({ delivery, chunk, access: target.access, placeOf: proxy.placeOf, clock })
-        : socketCarrier({ delivery, chunk, clock }),
+        ? ioredisCarrier({ delivery, bundle, access: target.access, placeOf: proxy.placeOf, clock })
+        : socketCarrier({ delivery, bundle, clock }),
     target: proxy.target,
     scripts: strategy.scripts,
     ledger,
@@ -125,7 +125,7 @@ export const chunksWriting = async ({ plan, strategy, target, records, clock, on
       const sum = await compare(ledger.whole).catch(() => null)
       await unload(target, strategy.scripts)
       const delay = await proxy.figures()
-      return { delivery, size: chunkSize, calls: flow.calls(), time_ms: time, delay, sum }
+      return { delivery, size: bundleSize, calls: flow.calls(), time_ms: time, delay, sum }
     },
   }
 }

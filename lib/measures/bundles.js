@@ -1,4 +1,4 @@
-// Operations that a client sent in chunks, each when the one before it was answered: what their time was spent on, the delay of
+// Operations that a client sent in bundles, each when the one before it was answered: what their time was spent on, the delay of
 // a proxy between, and what the counters hold.
 
 import * as S from '../base/shape.js'
@@ -42,8 +42,8 @@ const sumWords = ({ before, after, acked, uncertain }) => {
   return `${whole}: ${count(acked)} increments acknowledged, ${count(grown - acked)} of ${count(uncertain)} uncertain ones done`
 }
 
-export const chunks = section(
-  'chunks',
+export const bundles = section(
+  'bundles',
   S.nullable(
     S.object({
       delivery: S.oneOf('one', 'pipeline', 'concurrent', 'call', 'transaction'),
@@ -55,16 +55,16 @@ export const chunks = section(
   ),
   {
     metrics: {
-      'chunks.time_ms.whole': metric('time of all increments', 'ms'),
+      'bundles.time_ms.whole': metric('time of all increments', 'ms'),
       ...Object.fromEntries(
         parts.map((part) => [
-          `chunks.time_ms.${part}`,
+          `bundles.time_ms.${part}`,
           metric(`${part}, of the time of all increments`, 'ms'),
         ]),
       ),
-      'chunks.calls': metric('round trips of chunks', 'count'),
-      'chunks.delay.added': metric('round trip added by the proxy', 'ms', 'neither'),
-      'chunks.delay.proxy': metric('round trip that the proxy itself takes', 'ms', 'neither'),
+      'bundles.calls': metric('round trips of bundles', 'count'),
+      'bundles.delay.added': metric('round trip added by the proxy', 'ms', 'neither'),
+      'bundles.delay.proxy': metric('round trip that the proxy itself takes', 'ms', 'neither'),
     },
     rows: ({ time_ms: spent, delay: added, sum: held }) => ({
       time: spent && timeWords(spent),

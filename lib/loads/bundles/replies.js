@@ -1,11 +1,11 @@
-// The outcome of each item of a chunk by its replies: acknowledged, refused with an error line, or not known yet.
+// The outcome of each item of a bundle by its replies: acknowledged, refused with an error line, or not known yet.
 /**
  * @import { ReplySink } from '../../wire/values.js'
  * @import { Delivery } from '../../workloads/declare.js'
  *
- * @typedef {object} ChunkReplies
+ * @typedef {object} BundleReplies
  * @property {(count: number, isAsking?: boolean) => void} expect so many items were sent, with an ASKING between two commands;
- *   what came of the last chunk is forgotten
+ *   what came of the last bundle is forgotten
  * @property {() => ReplySink} sink of the next reply
  * @property {() => void} replied it is whole
  * @property {(count: number) => number} expected replies to so many items
@@ -19,7 +19,7 @@ const nothing = () => {}
 
 const silent = { open: nothing, bulk: nothing, number: nothing, nil: nothing, error: nothing }
 
-/** The outcomes of the items of a chunk so far. */
+/** The outcomes of the items of a bundle so far. */
 const outcomesOf = () => {
   const items = {
     count: 0,
@@ -88,8 +88,8 @@ const transactionOf = (items) => {
   }
 }
 
-/** @param {Delivery} delivery @returns {ChunkReplies} */
-export const chunkReplies = (delivery) => {
+/** @param {Delivery} delivery @returns {BundleReplies} */
+export const bundleReplies = (delivery) => {
   const items = outcomesOf()
   const transaction = delivery === 'transaction' ? transactionOf(items) : null
   const first = transaction ? 1 : 0 // the first item's reply

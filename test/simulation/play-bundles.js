@@ -1,7 +1,7 @@
-// Plays a client that sends in chunks on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
+// Plays a client that sends in bundles on a simulated cluster that breaks as its seed says, and gives back what the ledger counted
 // beside what the servers executed. Each operation is about a counter of its own, so that an execution names its operation.
-import { chunksFlow } from '../../lib/loads/chunks/flow.js'
-import { socketCarrier } from '../../lib/loads/chunks/socket-carrier.js'
+import { bundlesFlow } from '../../lib/loads/bundles/flow.js'
+import { socketCarrier } from '../../lib/loads/bundles/socket-carrier.js'
 import { operationsOf } from '../../lib/probes/operations.js'
 import { scheduleOf } from '../../lib/traffic/arrivals.js'
 import { noTally } from '../../lib/wire/decode.js'
@@ -37,7 +37,7 @@ const drawScene = (/** @type {Random} */ random) => {
     masters: cluster ? 1 + random.below(4) : 1,
     spares: random.below(3),
     serviceMs: random.pick([0.5, 5]),
-    chunkSize: random.pick([1, 2, 10, 100]),
+    bundleSize: random.pick([1, 2, 10, 100]),
     maxBehindMs: random.pick([300, 1000, 3000]),
     rateHz: random.chance(0.5) ? random.pick([30, 100]) : null,
     warmUpMs: random.pick([0, 500]),
@@ -48,10 +48,10 @@ const drawScene = (/** @type {Random} */ random) => {
 const numberOf = (/** @type {string} */ key) => Number(key.slice(key.lastIndexOf(':') + 1))
 
 /** @param {Which} which @returns {Promise<PlayedOperations>} */
-export const playChunks = async (which) => {
+export const playBundles = async (which) => {
   const { seed } = which
   const scene = drawScene(seeded(seed))
-  const { chunkSize, maxBehindMs, rateHz, delivery, isCutShort, cluster: isCluster, masters } = scene
+  const { bundleSize, maxBehindMs, rateHz, delivery, isCutShort, cluster: isCluster, masters } = scene
   let stop = () => {}
   const stage = stageOf(which, { ...scene, faultsToMs: 3000, longestTurnMs: 400 }, () => stop())
   const { faults, random, clock, cluster, target, ended, lastFaultMs } = stage
@@ -61,7 +61,7 @@ export const playChunks = async (which) => {
   const strategy = strategyOf(
     samplePlan({ strategy: scene.strategy, ...keys }, { cluster: isCluster, masters }),
   )
-  const chunk = strategy.chunk('add')
+  const bundle = strategy.bundle('add')
   const ledger = operationsOf({ isMeasured: () => clock.now() >= scene.warmUpMs })
   const { recorded, record } = recordedLatencies()
   let sent = 0
@@ -74,12 +74,12 @@ export const playChunks = async (which) => {
   const lost = () => outcomes() - ledger.whole.acked
 
   const run = async () => {
-    const flow = await chunksFlow({
-      plan: { chunkSize, items: counters, maxBehindMs },
+    const flow = await bundlesFlow({
+      plan: { bundleSize, items: counters, maxBehindMs },
       schedule: rateHz === null ? null : scheduleOf({ rateHz, arrivals: 'constant', seed, durationMs: null }),
       key: strategy.keyOf(1),
-      commandsOf: (items) => (chunk.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
-      carrier: socketCarrier({ delivery, chunk, clock: clock.now }),
+      commandsOf: (items) => (bundle.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
+      carrier: socketCarrier({ delivery, bundle, clock: clock.now }),
       target,
       scripts: strategy.scripts,
       ledger,
@@ -115,14 +115,14 @@ export const playChunks = async (which) => {
     return { whole, lostAfter }
   }
   const ran = await clock.runUntil(run(), longestMs)
-  const most = chunk.size([counters], 1) + 64
+  const most = bundle.size([counters], 1) + 64
   return {
     ...{ ...ran, ...stage.seen(), faults, ledger, recorded, mostOpenOperations, mostWaiting, most },
     ...{ ended, unconfirmed: stage.unconfirmed, tally: noTally(), odd: 0 },
     drawn: rateHz === null ? ledger.whole.offered : sent,
     scene: {
       clients: 1,
-      pipeline: chunkSize,
+      pipeline: bundleSize,
       repeatable: false,
       maxBehindMs,
       isCutShort: isCutShort || ended.length > 0,
