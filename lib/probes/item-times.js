@@ -91,9 +91,9 @@ export const itemTimesOf = ({ steps, latency }) => {
 
   return {
     /**
-     * Commands [from, to) of an encoded batch were answered.
+     * Commands [from, to) of a batch were answered.
      * @param {Timed} tick
-     * @param {Commands} encoded
+     * @param {Commands} batch
      * @param {number} from
      * @param {number} to
      * @param {number} write which of the tick's writes they were first sent with, from 1
@@ -101,11 +101,11 @@ export const itemTimesOf = ({ steps, latency }) => {
      * @param {number} nowMs
      * @returns items that are stored with that answer; latencies are recorded after the warm-up
      */
-    answered(tick, encoded, from, to, write, sentMs, nowMs) {
+    answered(tick, batch, from, to, write, sentMs, nowMs) {
       const { account, sends, dueMs } = tick
-      if (account.measured) commandTimes.get(encoded.step)?.(nowMs - sentMs, to - from)
-      const start = encoded.from[from]
-      const end = encoded.from[to]
+      if (account.measured) commandTimes.get(batch.step)?.(nowMs - sentMs, to - from)
+      const start = batch.from[from]
+      const end = batch.from[to]
       if (start === end) return 0
       if (carriers === 1) {
         if (account.measured) latency.record(dueMs, sends[write - 1], nowMs, end - start)
@@ -113,11 +113,11 @@ export const itemTimesOf = ({ steps, latency }) => {
       }
       tick.progress ??= progressOf(account.count)
       if (completed.length <= sends.length) completed = new Uint32Array(2 * sends.length)
-      const shift = encoded.first - account.first
+      const shift = batch.first - account.first
       const { begunBy, answered } = tick.progress
-      if (encoded.inOrder && answered === null)
+      if (batch.inOrder && answered === null)
         settleInOrder(begunBy, start + shift, end + shift, write, completed, writes)
-      else settle(tick.progress, carriers, encoded.members, shift, start, end, write, completed, writes)
+      else settle(tick.progress, carriers, batch.members, shift, start, end, write, completed, writes)
       let stored = 0
       // Not writes.length = 0, which calls into the engine.
       for (let by = writes.shift(); by !== undefined; by = writes.shift()) {

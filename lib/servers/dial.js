@@ -53,7 +53,7 @@ const openSocket = ({ host, port }, access, onread) => {
 }
 
 /**
- * Resolves with the socket when the server has accepted us; rejects with one line that names the address. A received is a view
+ * Resolves with the socket when the server has accepted us; rejects with one line that names the address. The bytes are a view
  * of a buffer that is reused after the call.
  * @param {Endpoint} endpoint
  * @param {Access} access

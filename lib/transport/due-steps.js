@@ -31,7 +31,7 @@ export const dueStepsOf = ({ spacingMs, agents }) => {
 
   /**
    * How often the step's commands are sent with this part of a tick.
-   * @param {{ step: Step, part: TickPart }} encoded
+   * @param {{ step: Step, part: TickPart }} batch
    * @param {number} agent it is sent for
    * @param {TickValues} values
    */

@@ -9,14 +9,14 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @import { Loss } from '../probes/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Tick } from './tick-entry.js'
- * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { Batch } from './batch.js'
  * @import { Fault, Library, Redirect } from './library.js'
  * @import { waitingTicksOf } from './waiting-ticks.js'
  * @import { policyOf } from './policy.js'
  * @import { DriverOptions } from './socket-writer.js'
  * @import { Net } from './net.js'
  *
- * @typedef {{ tick: Tick, encoded: EncodedBatch, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number, sentMs: number }} One
+ * @typedef {{ tick: Tick, batch: Batch, values: TickValues, i: number, attempts: number, left: boolean, to: Redirect | null, from: string, write: number, sentMs: number }} One
  * a command; `left` when it may have left this process, `to` where a redirect has sent it, `from` where it was sent,
  * `write` as that of an Entry
  */
@@ -37,8 +37,8 @@ export const libraryCommandsOf = ({ library, options, policy, net, waitingTicks,
   let closed = false
 
   /** @param {One} one @param {Loss} outcome @param {string} cause */
-  const lose = ({ tick, encoded, i }, outcome, cause) => {
-    ledger.lose(tick.account, encoded, i, i + 1, outcome, cause)
+  const lose = ({ tick, batch, i }, outcome, cause) => {
+    ledger.lose(tick.account, batch, i, i + 1, outcome, cause)
     waitingTicks.finished(tick)
   }
   const retries = libraryRetriesOf({
@@ -55,10 +55,10 @@ export const libraryCommandsOf = ({ library, options, policy, net, waitingTicks,
     clock,
     onReply(/** @type {One} */ one, reply) {
       if (closed) return
-      const { tick, encoded, i, write, sentMs } = one
+      const { tick, batch, i, write, sentMs } = one
       answeredMs = clock()
-      const stored = itemTimes.answered(tick, encoded, i, i + 1, write, sentMs, answeredMs)
-      onReply?.(encoded.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
+      const stored = itemTimes.answered(tick, batch, i, i + 1, write, sentMs, answeredMs)
+      onReply?.(batch.step, Array.isArray(reply) ? undefined : /** @type {any} */ (reply))
       ledger.answered(tick.account, 1, stored)
       waitingTicks.finished(tick)
       onSettled()
@@ -76,8 +76,8 @@ export const libraryCommandsOf = ({ library, options, policy, net, waitingTicks,
 
   /** @param {One} one */
   const send = (one) => {
-    const { tick, encoded, values, i, to } = one
-    const args = plainCommand(encoded.args(i), values)
+    const { tick, batch, values, i, to } = one
+    const args = plainCommand(batch.args(i), values)
     const nowMs = clock()
     if (tick.firstMs === null) {
       tick.firstMs = nowMs
@@ -86,7 +86,7 @@ export const libraryCommandsOf = ({ library, options, policy, net, waitingTicks,
     if (one.write === 0) one.write = tick.sends.push(nowMs)
     ledger.commands.sent++
     one.to = null
-    one.from = to?.address ?? ((plan.cluster && library.ownerOf(encoded.slotAt(i, values))) || one.from)
+    one.from = to?.address ?? ((plan.cluster && library.ownerOf(batch.slotAt(i, values))) || one.from)
     answers.ask(one, () => library.send(args, firstKeyIn(args), to))
   }
 

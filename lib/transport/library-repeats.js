@@ -51,8 +51,8 @@ export const libraryRetriesOf = ({ library, options, policy, net, lose, onDue })
   /** @param {One} one @param {boolean} mayHaveLeft */
   const unanswered = (one, mayHaveLeft) => {
     net.refresh()
-    const { tick, encoded, left, attempts } = one
-    const outcome = policy.unanswered(encoded.step, left, tick.dueMs, attempts, plan.schedule !== 'none')
+    const { tick, batch, left, attempts } = one
+    const outcome = policy.unanswered(batch.step, left, tick.dueMs, attempts, plan.schedule !== 'none')
     if (outcome) return lose(one, outcome, outcome === 'dropped' ? '' : 'CLOSED')
     if (mayHaveLeft) ledger.sentAgain('CLOSED')
     repeat(one, policy.waitFor(attempts))

@@ -129,11 +129,11 @@ export const libraryDriver = async (options) => {
   const offer = (tick, portion) => {
     const { account } = tick
     const jobs = []
-    for (const encoded of portionsOf(tick)[portion]) {
-      const times = dueSteps(encoded, account.agent, tick.values)
-      for (let i = 0; i < times && encoded.count > 0; i++) {
-        ledger.expect(account, encoded.count)
-        jobs.push({ encoded, values: tick.values })
+    for (const batch of portionsOf(tick)[portion]) {
+      const times = dueSteps(batch, account.agent, tick.values)
+      for (let i = 0; i < times && batch.count > 0; i++) {
+        ledger.expect(account, batch.count)
+        jobs.push({ batch, values: tick.values })
       }
     }
     if (jobs.length > 0) waitingTicks.add(tick, jobs)

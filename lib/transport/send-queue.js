@@ -1,6 +1,6 @@
 // What one connection sends and in what order, the ticks that wait as numbers, and the connection itself.
 import { askingBytes } from '../wire/encode.js'
-import { cutOf } from './encoded-batch.js'
+import { cutOf } from './batch-bytes.js'
 import { fifo } from './fifo.js'
 import { asValues, counting, laneOf } from './lane.js'
 import { entryOf } from './tick-entry.js'
@@ -11,11 +11,11 @@ import { entryOf } from './tick-entry.js'
  * @import { Reply } from '../wire/values.js'
  * @import { Durable } from './durable.js'
  * @import { Entry, OnReply, Tick } from './tick-entry.js'
- * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { Batch } from './batch.js'
  * @import { underWayOf } from './server-queues.js'
  *
- * @typedef {{ encoded: EncodedBatch, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
- * of an encoded batch; `at` is the pair under way
+ * @typedef {{ batch: Batch, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
+ * of a batch; `at` is the pair under way
  * @typedef {{ tick: Tick, jobs: Job[] }} TickJobs what a tick sends here
  *
  * @typedef {object} SendQueueEvents
@@ -135,7 +135,7 @@ export const sendQueueOf = ({
       onAnswered: answered,
       onReplied(entry, value, left) {
         if (durable && left === 0) return settled(entry, durable.isKept(value))
-        onReply?.(entry.encoded.step, plain(value))
+        onReply?.(entry.batch.step, plain(value))
         if (durable) hold(entry)
         else answered(entry, 1)
       },
@@ -195,7 +195,7 @@ export const sendQueueOf = ({
 
   const sendUrgent = (/** @type {Entry} */ entry, /** @type {number} */ most) => {
     const cut = cutOf(
-      entry.encoded,
+      entry.batch,
       entry.from,
       Math.min(entry.to, entry.from + most),
       entry.values,
@@ -215,14 +215,14 @@ export const sendQueueOf = ({
    * @param {number} from
    * @param {number} to
    */
-  const freeUntil = (tickJobs, { encoded, values }, from, to) => {
-    const waitsAt = (/** @type {number} */ i) => slotQueues.has(encoded.slotAt(i, values))
+  const freeUntil = (tickJobs, { batch, values }, from, to) => {
+    const waitsAt = (/** @type {number} */ i) => slotQueues.has(batch.slotAt(i, values))
     let i = from
     while (i < to && waitsAt(i)) {
-      const slot = encoded.slotAt(i, values)
+      const slot = batch.slotAt(i, values)
       let end = i + 1
-      while (end < to && encoded.slotAt(end, values) === slot) end++
-      slotQueues.wait(slot, entryOf(tickJobs.tick, encoded, values, i, end, true))
+      while (end < to && batch.slotAt(end, values) === slot) end++
+      slotQueues.wait(slot, entryOf(tickJobs.tick, batch, values, i, end, true))
       i = end
     }
     const end = Math.min(to, i + searchCommands)
@@ -232,13 +232,13 @@ export const sendQueueOf = ({
   }
 
   const sendNext = (/** @type {TickJobs} */ tickJobs, /** @type {Job} */ job, /** @type {number} */ most) => {
-    const { encoded, values, ranges, at } = job
+    const { batch, values, ranges, at } = job
     let from = ranges[at]
     let to = ranges[at + 1]
     if (slotQueues.any()) ({ from, to } = freeUntil(tickJobs, job, from, to))
     if (from < to) {
-      const cut = cutOf(encoded, from, Math.min(to, from + most), values, spare, false)
-      write(entryOf(tickJobs.tick, encoded, values, from, cut.to, false), cut.bytes, cut.release)
+      const cut = cutOf(batch, from, Math.min(to, from + most), values, spare, false)
+      write(entryOf(tickJobs.tick, batch, values, from, cut.to, false), cut.bytes, cut.release)
       from = cut.to
     }
     ranges[at] = from

@@ -4,7 +4,7 @@ import { sendQueueOf } from './send-queue.js'
 
 /**
  * @import { Entry, Tick } from './tick-entry.js'
- * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { Batch } from './batch.js'
  * @import { SendQueue, SendQueueEvents, TickJobs } from './send-queue.js'
  *
  * @typedef {ReturnType<typeof poolOf>} Pool
@@ -73,14 +73,14 @@ export const poolOf = ({ connections, chunks, ...options }) => {
   }
   const queues = Array.from({ length: connections }, () => sendQueueOf({ ...options, events, underWay }))
   const [only] = queues
-  const queueFor = (/** @type {EncodedBatch} */ { connection }) => queues[connection]
+  const queueFor = (/** @type {Batch} */ { connection }) => queues[connection]
 
   /** @param {TickJobs} tickJobs */
   const split = ({ tick, jobs }) => {
     /** @type {Map<SendQueue, TickJobs>} */
     const byQueue = new Map()
     for (const job of jobs) {
-      const queue = queueFor(job.encoded)
+      const queue = queueFor(job.batch)
       const known = byQueue.get(queue)
       if (known) known.jobs.push(job)
       else byQueue.set(queue, { tick, jobs: [job] })
@@ -93,7 +93,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
     queues: queues,
     offer: connections === 1 ? only.offer : split,
     /** In front of every tick that waits. @param {Entry} entry in a slot queue */
-    sendFirst: (entry) => queueFor(entry.encoded).sendFirst(entry),
+    sendFirst: (entry) => queueFor(entry.batch).sendFirst(entry),
     pump: () => {
       for (const queue of queues) queue.pump()
     },

@@ -1,11 +1,11 @@
-// The owner of each slot as the driver knows it, how an encoded batch is divided over the owners, and who serves reads.
+// The owner of each slot as the driver knows it, how a batch is divided over the owners, and who serves reads.
 import { slotCount } from '../wire/slot.js'
-import { lowerBound } from './encoded-batch.js'
+import { lowerBound } from './batch-bytes.js'
 
 /**
  * @import { TargetNode } from '../servers/topology.js'
  * @import { TickValues } from '../wire/encode.js'
- * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { Batch } from './batch.js'
  *
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null, epoch?: number }} Topology owners: index into
  * masters by slot; null where there is one server
@@ -26,7 +26,7 @@ export const slotMapOf = (topology) => {
   let owners = topology.owners ? Uint16Array.from(topology.owners) : null
   /** @type {Uint16Array | null} */
   let ends = null
-  /** @type {WeakMap<EncodedBatch, Map<string, number[]>>} */
+  /** @type {WeakMap<Batch, Map<string, number[]>>} */
   let cache = new WeakMap()
 
   const forget = () => {
@@ -38,12 +38,12 @@ export const slotMapOf = (topology) => {
 
   /**
    * Pairs [from, to) of commands by owner, within commands [low, high).
-   * @param {EncodedBatch} encoded
+   * @param {Batch} batch
    * @param {TickValues} values
    * @param {number} low
    * @param {number} high
    */
-  const split = (encoded, values, low, high) => {
+  const split = (batch, values, low, high) => {
     /** @type {Map<string, number[]>} */
     const ranges = new Map()
     const put = (/** @type {string} */ address, /** @type {number} */ from, /** @type {number} */ to) => {
@@ -53,13 +53,13 @@ export const slotMapOf = (topology) => {
       else list.push(from, to)
     }
     if (!owners) put(addresses[0], low, high)
-    else if (!encoded.slots)
-      for (let i = low; i < high; i++) put(ownerOf(encoded.slotAt(i, values)), i, i + 1)
+    else if (!batch.slots)
+      for (let i = low; i < high; i++) put(ownerOf(batch.slotAt(i, values)), i, i + 1)
     else {
       ends ??= endsOf(owners)
       for (let from = low; from < high; ) {
-        const slot = encoded.slots[from]
-        const to = lowerBound(encoded.slots, ends[slot], from, high)
+        const slot = batch.slots[from]
+        const to = lowerBound(batch.slots, ends[slot], from, high)
         put(ownerOf(slot), from, to)
         from = to
       }
@@ -71,12 +71,12 @@ export const slotMapOf = (topology) => {
     addresses: () => addresses,
     ownerOf,
     split,
-    /** The whole batch by owner; worked out once for a map. @param {EncodedBatch} encoded @param {TickValues} values */
-    rangesOf(encoded, values) {
-      const known = cache.get(encoded)
+    /** The whole batch by owner; worked out once for a map. @param {Batch} batch @param {TickValues} values */
+    rangesOf(batch, values) {
+      const known = cache.get(batch)
       if (known) return known
-      const ranges = split(encoded, values, 0, encoded.count)
-      if (encoded.slots || !owners) cache.set(encoded, ranges)
+      const ranges = split(batch, values, 0, batch.count)
+      if (batch.slots || !owners) cache.set(batch, ranges)
       return ranges
     },
     /** One slot has moved. @param {number} slot @param {string} address */

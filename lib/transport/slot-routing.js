@@ -3,13 +3,13 @@
 /**
  * @import { TickValues } from '../wire/encode.js'
  * @import { Entry, Tick } from './tick-entry.js'
- * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { Batch } from './batch.js'
  * @import { Pool } from './server-queues.js'
  * @import { Job, TickJobs } from './send-queue.js'
  * @import { slotMapOf } from './slot-map.js'
  *
  * @typedef {ReturnType<typeof slotMapOf>} SlotMap
- * @typedef {{ encoded: EncodedBatch, values: TickValues }} Pass
+ * @typedef {{ batch: Batch, values: TickValues }} Pass
  */
 
 /**
@@ -27,7 +27,7 @@ export const slotRoutingOf = ({ map, pools, poolAt }) => {
   }
 
   /** The pool that a retry goes to now. @param {Entry} entry of one slot */
-  const poolFor = (entry) => poolAt(entry.goTo ?? map.ownerOf(entry.encoded.slotAt(entry.from, entry.values)))
+  const poolFor = (entry) => poolAt(entry.goTo ?? map.ownerOf(entry.batch.slotAt(entry.from, entry.values)))
 
   /** @param {TickJobs[]} waiting oldest first */
   const routeAgain = (waiting) => {
@@ -36,10 +36,10 @@ export const slotRoutingOf = ({ map, pools, poolAt }) => {
     for (const { tick, jobs } of waiting) {
       const byPool = byTick.get(tick) ?? new Map()
       byTick.set(tick, byPool)
-      for (const { encoded, values, ranges: old, at } of jobs) {
+      for (const { batch, values, ranges: old, at } of jobs) {
         for (let r = at; r < old.length; r += 2) {
-          for (const [address, ranges] of map.split(encoded, values, old[r], old[r + 1])) {
-            put(byPool, tick, poolAt(address), { encoded, values, ranges, at: 0 })
+          for (const [address, ranges] of map.split(batch, values, old[r], old[r + 1])) {
+            put(byPool, tick, poolAt(address), { batch, values, ranges, at: 0 })
           }
         }
       }
@@ -52,9 +52,9 @@ export const slotRoutingOf = ({ map, pools, poolAt }) => {
     offer(tick, passes) {
       /** @type {Map<Pool, TickJobs>} */
       const byPool = new Map()
-      for (const { encoded, values } of passes) {
-        for (const [address, ranges] of map.rangesOf(encoded, values)) {
-          put(byPool, tick, poolAt(address), { encoded, values, ranges: ranges.slice(), at: 0 })
+      for (const { batch, values } of passes) {
+        for (const [address, ranges] of map.rangesOf(batch, values)) {
+          put(byPool, tick, poolAt(address), { batch, values, ranges: ranges.slice(), at: 0 })
         }
       }
       for (const [pool, tickJobs] of byPool) pool.offer(tickJobs)

@@ -4,7 +4,7 @@ import { itemTimesOf } from '../probes/item-times.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
 import { durableOf, notKept } from './durable.js'
-import { writeBytes } from './encoded-batch.js'
+import { writeBytes } from './batch-bytes.js'
 import { netOf } from './net.js'
 import { isOverdue, policyOf } from './policy.js'
 import { renewalsOf } from './reconnecting-socket.js'
@@ -219,8 +219,8 @@ export const socketDriver = async (options) => {
   const queueEvents = {
     onAnswered: (entry, n) => {
       if (closed) return
-      const { tick, encoded, from, write, sentMs } = entry
-      const stored = itemTimes.answered(tick, encoded, from, from + n, write, sentMs, clock())
+      const { tick, batch, from, write, sentMs } = entry
+      const stored = itemTimes.answered(tick, batch, from, from + n, write, sentMs, clock())
       ledger.answered(tick.account, n, stored)
       retries.settle(entry, n)
     },
@@ -230,9 +230,9 @@ export const socketDriver = async (options) => {
       retries.refused(entry, command, line, queue)
     },
     onUnkept: (entry, n) => {
-      const { tick, encoded, from } = entry
+      const { tick, batch, from } = entry
       if (closed) return
-      ledger.lose(tick.account, encoded, from, from + n, 'uncertain', notKept)
+      ledger.lose(tick.account, batch, from, from + n, 'uncertain', notKept)
       retries.settle(entry, n)
     },
     onRead: (_, silentMs) => {
@@ -256,9 +256,9 @@ export const socketDriver = async (options) => {
 
   /** @param {TickJobs} tickJobs @param {Loss} outcome */
   const loseJobs = (tickJobs, outcome) => {
-    for (const { encoded, ranges, at } of tickJobs.jobs) {
+    for (const { batch, ranges, at } of tickJobs.jobs) {
       for (let r = at; r < ranges.length; r += 2) {
-        ledger.lose(tickJobs.tick.account, encoded, ranges[r], ranges[r + 1], outcome, '')
+        ledger.lose(tickJobs.tick.account, batch, ranges[r], ranges[r + 1], outcome, '')
       }
     }
   }
@@ -272,10 +272,10 @@ export const socketDriver = async (options) => {
   /** @param {Tick} tick @param {number} portion */
   const offer = (tick, portion) => {
     const { account, values } = tick
-    const passes = portionsOf(tick)[portion].flatMap((encoded) =>
-      Array(dueSteps(encoded, account.agent, values)).fill({ encoded, values }),
+    const passes = portionsOf(tick)[portion].flatMap((batch) =>
+      Array(dueSteps(batch, account.agent, values)).fill({ batch, values }),
     )
-    for (const { encoded } of passes) ledger.expect(account, encoded.count)
+    for (const { batch } of passes) ledger.expect(account, batch.count)
     for (const pool of [...routing.offer(tick, passes)]) pool.pump()
   }
 
@@ -326,8 +326,8 @@ export const socketDriver = async (options) => {
       for (const tickJobs of waiting) loseJobs(tickJobs, 'unsettled')
     }
     close()
-    for (const { tick, encoded, from, to } of entries)
-      ledger.lose(tick.account, encoded, from, to, 'unsettled', '')
+    for (const { tick, batch, from, to } of entries)
+      ledger.lose(tick.account, batch, from, to, 'unsettled', '')
   }
   const close = () => {
     closed = true

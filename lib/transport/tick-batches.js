@@ -4,8 +4,8 @@ import { chunkRange } from '../base/ranges.js'
 import { exactly } from '../base/typed.js'
 import { tickValues } from '../plan/tick-values.js'
 import { isDrawn } from '../traffic/items.js'
-import { batchOf, numberAt } from './command-batch.js'
-import { encodedBatchOf, estimateBytes } from './encoded-batch.js'
+import { batchOf, numberAt } from './batch.js'
+import { estimateBytes, withBytes } from './batch-bytes.js'
 
 /**
  * @import { Range } from '../base/ranges.js'
@@ -13,9 +13,9 @@ import { encodedBatchOf, estimateBytes } from './encoded-batch.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Step } from '../workloads/step.js'
  * @import { Tick } from './tick-entry.js'
- * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { Batch } from './batch.js'
  *
- * @typedef {EncodedBatch & { part: TickPart }} TickBatch
+ * @typedef {Batch & { part: TickPart }} TickBatch
  *
  * @typedef {{ at: number, of: number }} TickPart which of the portions of a tick that a step is sent with
  */
@@ -132,17 +132,17 @@ export const tickBatchesOf = async (
   const byChunk = []
   let bytes = 0
   const isFresh = plan.once || isDrawn(plan)
-  /** @param {Range} range @param {TickValues} at @param {(batch: ReturnType<typeof batchOf>) => boolean} isKept */
-  const tapesIn = (range, at, isKept) => {
+  /** @param {Range} range @param {TickValues} at @param {(batch: Batch) => boolean} isKept */
+  const batchesIn = (range, at, isKept) => {
     const portions = passesOf(steps, range, plan.connections, least).map((passes) =>
       passes.map(({ step, range: items, part, connection }) => {
         const batch = batchOf(step, items, { cluster: plan.cluster, values: at })
-        return Object.assign(encodedBatchOf(batch, at, isKept(batch), connection), { part })
+        return Object.assign(withBytes(batch, at, isKept(batch), connection), { part })
       }),
     )
     return byTurns(portions)
   }
-  const isKept = (/** @type {ReturnType<typeof batchOf>} */ batch) => {
+  const isKept = (/** @type {Batch} */ batch) => {
     if (!keep || batch.step.kind === 'once') return false
     const size = estimateBytes(batch)
     if (bytes + size > ceilingBytes) return false
@@ -153,7 +153,7 @@ export const tickBatchesOf = async (
     for (const [a, range] of plan.agents.entries()) {
       for (let k = 0; k < plan.chunks; k++) {
         const chunk = a * plan.chunks + k
-        byChunk[chunk] = tapesIn(chunkRange(range, plan.chunks, k), values, isKept)
+        byChunk[chunk] = batchesIn(chunkRange(range, plan.chunks, k), values, isKept)
         onEncoding?.((chunk + 1) / (plan.agents.length * plan.chunks))
         // Encoding a long plan must not keep timers and signals waiting.
         await new Promise((resolve) => setImmediate(resolve))
@@ -161,7 +161,7 @@ export const tickBatchesOf = async (
     }
   }
   /** Batches for items that are written only this once. @param {Range} range @param {TickValues} at */
-  const fresh = (range, at) => tapesIn(range, at, () => false)
+  const fresh = (range, at) => batchesIn(range, at, () => false)
   const carrier = steps.find(({ kind }) => kind !== 'once')
   return {
     bytes,

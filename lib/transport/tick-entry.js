@@ -5,7 +5,7 @@
  * @import { Account } from '../probes/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Step } from '../workloads/step.js'
- * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { Batch } from './batch.js'
  * @import { TickBatch } from './tick-batches.js'
  *
  * @typedef {object} Tick
@@ -20,10 +20,10 @@
  * @property {Float64Array | null} items in the places of the account; null: its own, in order
  * @property {TickBatch[][] | null} portions made for this tick alone
  *
- * @typedef {object} Entry commands [from, to) of an encoded batch for one tick: the unit of sending and settling
+ * @typedef {object} Entry commands [from, to) of a batch for one tick: the unit of sending and settling
  * @property {Tick} tick
  * @property {TickValues} values the tick's own
- * @property {EncodedBatch} encoded
+ * @property {Batch} batch
  * @property {number} from the first command not yet answered
  * @property {number} to
  * @property {number} lead answers to come before the first command's own (ASKING)
@@ -46,17 +46,17 @@ const nothingHeld = []
 
 /**
  * @param {Tick} tick
- * @param {EncodedBatch} encoded
+ * @param {Batch} batch
  * @param {TickValues} values
  * @param {number} from
  * @param {number} to
  * @param {boolean} again
  * @returns {Entry}
  */
-export const entryOf = (tick, encoded, values, from, to, again) => ({
+export const entryOf = (tick, batch, values, from, to, again) => ({
   tick,
   values,
-  encoded: encoded,
+  batch,
   from,
   to,
   lead: 0,

@@ -4,9 +4,9 @@
  * @import { Loss, ledgerOf } from '../probes/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Tick } from './tick-entry.js'
- * @import { EncodedBatch } from './encoded-batch.js'
+ * @import { Batch } from './batch.js'
  *
- * @typedef {{ encoded: EncodedBatch, values: TickValues }} Job
+ * @typedef {{ batch: Batch, values: TickValues }} Job
  * @typedef {{ tick: Tick, jobs: Job[], j: number, i: number }} WaitingTick
  */
 
@@ -25,7 +25,7 @@ export const waitingTicksOf = (ledger) => {
   const loseTick = ({ tick, jobs, j, i }, outcome) => {
     for (let k = j; k < jobs.length; k++) {
       const from = k === j ? i : 0
-      ledger.lose(tick.account, jobs[k].encoded, from, jobs[k].encoded.count, outcome, '')
+      ledger.lose(tick.account, jobs[k].batch, from, jobs[k].batch.count, outcome, '')
     }
     finished(tick)
   }
@@ -44,7 +44,7 @@ export const waitingTicksOf = (ledger) => {
         underWay.set(tick.chunk, tick)
         const job = jobs[waiting.j]
         const i = waiting.i++
-        if (waiting.i === job.encoded.count) {
+        if (waiting.i === job.batch.count) {
           waiting.i = 0
           waiting.j++
         }

@@ -12,7 +12,7 @@ import { slotQueuesOf } from './slot-queues.js'
  * @import { TopologyEvents } from './topology-events.js'
  */
 
-const slotIn = (/** @type {Entry} */ { encoded, from, values }) => encoded.slotAt(from, values)
+const slotIn = (/** @type {Entry} */ { batch, from, values }) => batch.slotAt(from, values)
 
 /** The next attempt of commands [from, to). @param {Entry} entry @param {number} from @param {number} to @returns {Entry} */
 const againOf = (entry, from, to) => {
@@ -79,7 +79,7 @@ export const writeRetriesOf = (needs) => {
   }
   /** @param {Entry} entry @param {Loss} outcome @param {string} cause */
   const lose = (entry, outcome, cause) => {
-    ledger.lose(entry.tick.account, entry.encoded, entry.from, entry.to, outcome, cause)
+    ledger.lose(entry.tick.account, entry.batch, entry.from, entry.to, outcome, cause)
     settle(entry, entry.to - entry.from)
   }
 
@@ -117,15 +117,15 @@ export const writeRetriesOf = (needs) => {
 
     /** Call when its answer will not come. @param {Entry} entry */
     lost(entry) {
-      const { encoded, values, inSlotQueue, tick } = entry
-      const outcome = policy.unanswered(encoded.step, true, tick.dueMs, entry.attempts + 1, false)
+      const { batch, values, inSlotQueue, tick } = entry
+      const outcome = policy.unanswered(batch.step, true, tick.dueMs, entry.attempts + 1, false)
       if (outcome) return lose(entry, outcome, 'CLOSED')
       ledger.commands.repeated += entry.to - entry.from
       ledger.sentAgain('CLOSED', entry.to - entry.from)
       for (let from = entry.from; from < entry.to; ) {
-        const slot = encoded.slotAt(from, values)
+        const slot = batch.slotAt(from, values)
         let to = from + 1
-        while (to < entry.to && (inSlotQueue || encoded.slotAt(to, values) === slot)) to++
+        while (to < entry.to && (inSlotQueue || batch.slotAt(to, values) === slot)) to++
         slotQueues.refuse(slot, againOf(entry, from, to))
         touched.add(slot)
         from = to

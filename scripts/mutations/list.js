@@ -23,7 +23,7 @@ const slotQueues = { file: 'lib/transport/slot-queues.js', unit: ['slot-queues']
 const repeats = { file: 'lib/transport/write-retries.js', unit: [] }
 const ledger = { file: 'lib/probes/ledger.js', unit: ['ledger'] }
 const itemTimes = { file: 'lib/probes/item-times.js', unit: ['item-times'] }
-const encoded = { file: 'lib/transport/encoded-batch.js', unit: ['encoded-batch'] }
+const batchBytes = { file: 'lib/transport/batch-bytes.js', unit: ['batch-bytes'] }
 const slotMap = { file: 'lib/transport/slot-map.js', unit: ['slot-map'] }
 const socket = { file: 'lib/transport/socket-writer.js', unit: ['drops', 'moved'] }
 const scheduled = { file: 'lib/loads/ticks/scheduled-pacing.js', unit: ['writer'] }
@@ -229,7 +229,7 @@ export const mutations = [
   },
   {
     ...repeats,
-    line: 'entry.to && (inSlotQueue || encoded.slotAt(to, values) === slot)',
+    line: 'entry.to && (inSlotQueue || batch.slotAt(to, values) === slot)',
     becomes: 'entry.to',
     breaks: 'lost commands of several slots wait in one',
   },
@@ -253,27 +253,27 @@ export const mutations = [
   },
   { ...ledger, line: 'if (own) own[outcome] += items', becomes: '', breaks: 'nothing is counted by writer' },
   {
-    ...encoded,
+    ...batchBytes,
     line: 'if (busy.some((range) => range.from < end && start < range.to))',
     becomes: 'if (busy.length > 99)',
     breaks: 'bytes are patched while a socket holds them',
   },
   {
-    ...encoded,
-    line: 'if (encoded.pass.commands === count) encoded.low = values',
-    becomes: 'encoded.low = values',
+    ...batchBytes,
+    line: 'if (kept.pass.commands === count) kept.low = values',
+    becomes: 'kept.low = values',
     breaks: 'digits of commands that were not patched stay old',
   },
   {
-    ...encoded,
+    ...batchBytes,
     line: 'busy.splice(busy.indexOf(range), 1)',
     becomes: 'busy.splice(0, busy.length)',
     breaks: 'one write done frees the bytes of all',
   },
   {
     ...slotMap,
-    line: 'lowerBound(encoded.slots, ends[slot], from, high)',
-    becomes: 'lowerBound(encoded.slots, ends[slot] + 1, from, high)',
+    line: 'lowerBound(batch.slots, ends[slot], from, high)',
+    becomes: 'lowerBound(batch.slots, ends[slot] + 1, from, high)',
     breaks: 'a range takes the first slot of the next owner',
   },
   { ...slotMap, line: 'owners[slot] = index', becomes: '', breaks: 'a moved slot is not entered' },
@@ -329,8 +329,8 @@ export const mutations = [
   },
   {
     ...socket,
-    line: "ledger.lose(tick.account, encoded, from, to, 'unsettled', '')",
-    becomes: 'void [tick, encoded, from, to]',
+    line: "ledger.lose(tick.account, batch, from, to, 'unsettled', '')",
+    becomes: 'void [tick, batch, from, to]',
     breaks: 'what is under way at the end has no outcome',
   },
   {

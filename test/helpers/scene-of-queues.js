@@ -1,8 +1,8 @@
 // Queues and pools whose connections are in memory: servers that answer when a test says so, and turns to send.
 import assert from 'node:assert/strict'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { batchOf } from '../../lib/transport/command-batch.js'
-import { encodedBatchOf } from '../../lib/transport/encoded-batch.js'
+import { batchOf } from '../../lib/transport/batch.js'
+import { withBytes } from '../../lib/transport/batch-bytes.js'
 import { entryOf } from '../../lib/transport/tick-entry.js'
 import { eachStep } from '../../lib/workloads/step.js'
 
@@ -80,8 +80,7 @@ export const tickOf = (/** @type {number} */ chunk, /** @type {number} */ index 
 export const jobOf = (tick, { commands = 2, valueBytes = 1, connection = 0 } = {}) => {
   const step = eachStep((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
   const batch = batchOf(step, { first: 1, count: commands }, { cluster: false, values })
-  const encoded = encodedBatchOf(batch, values, true, connection)
-  return { encoded, values: tick.values, ranges: [0, commands], at: 0 }
+  return { batch: withBytes(batch, values, true, connection), values: tick.values, ranges: [0, commands], at: 0 }
 }
 
 /** @param {number} chunk @param {number} [index] @param {Parameters<typeof jobOf>[1]} [size] */
@@ -101,6 +100,6 @@ export const turnNamed = (name, connection = 0) => {
 /** A repeat of all commands of a turn. @param {string} name @param {number} [lead] 1: behind ASKING */
 export const repeatNamed = (name, lead = 0) => {
   const { tick, jobs } = turnNamed(name)
-  const entry = entryOf(tick, jobs[0].encoded, values, 0, jobs[0].ranges[1], true)
+  const entry = entryOf(tick, jobs[0].batch, values, 0, jobs[0].ranges[1], true)
   return { ...entry, inSlotQueue: true, lead }
 }

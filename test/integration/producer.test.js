@@ -251,7 +251,7 @@ describe('the writer', { concurrency: 4 }, () => {
         assert.equal(sum, document.items[outcome], outcome)
       }
       for (const { nodes } of lines) assert.equal(nodes[0].address, document.nodes[0].address)
-      assert.ok(document.client.tape_bytes > 500 * 50, 'the commands of all items, encoded before the run')
+      assert.ok(document.client.encoded_bytes > 500 * 50, 'the commands of all items, encoded before the run')
     })
 
     test('a run of the same name is refused before anything is sent', async (t) => {

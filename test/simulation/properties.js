@@ -1,7 +1,7 @@
 // What must hold after every play of ticks or of clients, whatever went wrong in it. Each returns what is broken, in words.
 import { isDeepStrictEqual } from 'node:util'
 import { noCounts } from '../../lib/probes/ledger.js'
-import { writeBytes } from '../../lib/transport/encoded-batch.js'
+import { writeBytes } from '../../lib/transport/batch-bytes.js'
 import { askingBytes } from '../../lib/wire/encode.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { areLossy, areMisleading, mayEnd } from './faults.js'

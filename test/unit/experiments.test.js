@@ -298,14 +298,14 @@ describe('a window of runs', () => {
 
   test('the CPU of the client is that of the seconds in the window; two writers add up', () => {
     const [one, other] = [run(even), run(even)]
-    Object.assign(one.document.client, { cpu_s: 0.5, tape_bytes: 100, stopped_ms: 0 })
+    Object.assign(one.document.client, { cpu_s: 0.5, encoded_bytes: 100, stopped_ms: 0 })
     const { client } = documentOf([one], 1, 3)
     assert.deepEqual([client.cpu_s, client.cpu_pct, client.cpu_us_per_item], [0.1, 5, 50])
-    Object.assign(other.document.client, { cpu_s: 0.7, tape_bytes: 300 })
+    Object.assign(other.document.client, { cpu_s: 0.7, encoded_bytes: 300 })
     Object.assign(other.lines[2].client, { stopped_ms: 1500 })
     const { client: both } = documentOf([one, other], 1, 3)
     assert.deepEqual([both.cpu_s, both.cpu_pct, both.rss_mb_max], [0.2, 10, 20])
-    assert.deepEqual([both.tape_bytes, both.stopped_ms, both.cpu_us_per_item], [400, 1500, 50])
+    assert.deepEqual([both.encoded_bytes, both.stopped_ms, both.cpu_us_per_item], [400, 1500, 50])
   })
 
   test('the seconds of writers side by side add up to their result; the nodes are one view', () => {

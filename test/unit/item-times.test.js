@@ -16,8 +16,8 @@ const [ids, add] = [() => 'ids', () => ['ZADD', 'ids']]
 const zadd = gatherStep(0, ids, add, { name: 'ZADD' })
 const trim = once(['ids'], () => ['ZREMRANGEBYSCORE', 'ids'], { name: 'ZREMRANGEBYSCORE' })
 
-/** Items of an encoded batch by command. @param {Step} step @param {number[][]} items */
-const encodedBatchOf = (step, items) => ({
+/** Items of a batch by command. @param {Step} step @param {number[][]} items */
+const batchIn = (step, items) => ({
   step,
   first: 11,
   members: Uint32Array.from(items.flat()),
@@ -48,8 +48,8 @@ const scene = (steps, { measured = true, count = 4 } = {}) => {
   return { answered, tick, recorded, commands }
 }
 
-const values = encodedBatchOf(setex, [[2], [0], [3], [1]])
-const gathered = encodedBatchOf(zadd, [[0, 1, 2], [3]])
+const values = batchIn(setex, [[2], [0], [3], [1]])
+const gathered = batchIn(zadd, [[0, 1, 2], [3]])
 
 describe('the latency of an item', () => {
   test('is from its first send to its last answer, by the writes that began its items', () => {
@@ -66,23 +66,23 @@ describe('the latency of an item', () => {
 
   test('whichever of its commands is answered last', () => {
     const { answered, recorded } = scene([setex, zadd])
-    answered(encodedBatchOf(zadd, [[0, 1, 2, 3]]), 0, 1, 1, 1010, 1050)
-    answered(encodedBatchOf(setex, [[0], [1], [2], [3]]), 0, 2, 2, 1020, 1060)
+    answered(batchIn(zadd, [[0, 1, 2, 3]]), 0, 1, 1, 1010, 1050)
+    answered(batchIn(setex, [[0], [1], [2], [3]]), 0, 2, 2, 1020, 1060)
     assert.deepEqual(recorded, ['60 50 2'])
   })
 
   test('of three commands, with one that carries none', () => {
     const { answered, recorded } = scene([trim, setex, expire, zadd], { count: 1 })
-    answered(encodedBatchOf(expire, [[0]]), 0, 1, 2, 1030, 1040)
-    answered(encodedBatchOf(setex, [[0]]), 0, 1, 1, 1030, 1050)
-    answered(encodedBatchOf(zadd, [[0]]), 0, 1, 3, 1030, 1060)
-    answered(encodedBatchOf(trim, [[]]), 0, 1, 3, 1030, 1070)
+    answered(batchIn(expire, [[0]]), 0, 1, 2, 1030, 1040)
+    answered(batchIn(setex, [[0]]), 0, 1, 1, 1030, 1050)
+    answered(batchIn(zadd, [[0]]), 0, 1, 3, 1030, 1060)
+    answered(batchIn(trim, [[]]), 0, 1, 3, 1030, 1070)
     assert.deepEqual(recorded, ['60 50 1'])
   })
 
   test('of one command, from its first send though it was repeated', () => {
     const { answered, recorded, commands } = scene([setex])
-    answered(encodedBatchOf(setex, [[0], [1]]), 0, 2, 1, 1500, 1600)
+    answered(batchIn(setex, [[0], [1]]), 0, 2, 1, 1500, 1600)
     assert.deepEqual([recorded, commands.SETEX], [['600 590 2'], ['100 2']])
   })
 
@@ -103,7 +103,7 @@ describe('the latency of an item', () => {
     const { answered, tick, recorded } = scene([setex, expire], { count: 300 })
     const all = Array.from({ length: 300 }, (_, i) => [i])
     tick.sends = all.map(([i]) => 1001 + i)
-    const [stored, aged] = [setex, expire].map((step) => encodedBatchOf(step, all))
+    const [stored, aged] = [setex, expire].map((step) => batchIn(step, all))
     for (const [i] of all) answered(stored, i, i + 1, i + 1, 0, 2000)
     answered(aged, 0, 300, 300, 0, 2000)
     const expected = all.map(([i]) => `1000 ${999 - i} 1`)
@@ -118,17 +118,17 @@ test('items in order are counted as any others', () => {
     // Commands of some items each, answered in any order; a few in a row are answered at once.
     const answers = [setex, zadd].flatMap((step) => {
       const items = Array.from({ length: count }, (_, i) => [i])
-      const encoded = encodedBatchOf(step, items)
+      const batch = batchIn(step, items)
       const cuts = [0, ...items.map(([i]) => i).filter((i) => i > 0 && chance(1 / 3)), count]
       return cuts
         .slice(1)
-        .map((to, k) => ({ encoded, from: cuts[k], to, write: 1 + below(3), nowMs: 1100 + k }))
+        .map((to, k) => ({ batch, from: cuts[k], to, write: 1 + below(3), nowMs: 1100 + k }))
     })
     const order = shuffled(answers)
     const [ordered, any] = [true, false].map((inOrder) => {
       const { answered, recorded } = scene([setex, zadd], { count })
-      const stored = order.map(({ encoded, from, to, write, nowMs }) =>
-        answered({ ...encoded, inOrder }, from, to, write, 1010, nowMs),
+      const stored = order.map(({ batch, from, to, write, nowMs }) =>
+        answered({ ...batch, inOrder }, from, to, write, 1010, nowMs),
       )
       return { stored, recorded }
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { batchOf } from '../../lib/transport/command-batch.js'
-import { encodedBatchOf } from '../../lib/transport/encoded-batch.js'
+import { batchOf } from '../../lib/transport/batch.js'
+import { withBytes } from '../../lib/transport/batch-bytes.js'
 import { slotMapOf } from '../../lib/transport/slot-map.js'
 import { slotCount } from '../../lib/wire/slot.js'
 import { eachStep, gatherStep } from '../../lib/workloads/step.js'
@@ -18,8 +18,8 @@ const moving = gatherStep(
   (key, ns) => ['SADD', key, ...ns],
 )
 const items = eachStep((n) => ['SET', `item:${n}`, n])
-const encoded = (/** @type {Step} */ step, cluster = true) =>
-  encodedBatchOf(batchOf(step, { first: 1, count: 2000 }, { cluster, values }), values, false)
+const batchIn = (/** @type {Step} */ step, cluster = true) =>
+  withBytes(batchOf(step, { first: 1, count: 2000 }, { cluster, values }), values, false)
 
 /** @param {Random} random @param {number} masters @param {number} runs */
 const randomTopology = (random, masters, runs) => {
@@ -51,7 +51,7 @@ const assertCovers = (ranges, ownerOf, low, high) => {
 }
 
 test('a split covers every command once, at the owner of its slot', () => {
-  const [still, moves] = [encoded(items), encoded(moving)]
+  const [still, moves] = [batchIn(items), batchIn(moving)]
   for (let seed = 1; seed <= 40; seed++) {
     const random = seeded(seed)
     const map = slotMapOf(randomTopology(random, 1 + random.below(6), random.pick([0, 1, 10, 500])))
@@ -70,7 +70,7 @@ test('a split covers every command once, at the owner of its slot', () => {
 test('keys with the minute are split anew at each minute', () => {
   const owners = new Uint16Array(slotCount).map((_, slot) => slot % 2)
   const map = slotMapOf({ masters: ['a:1', 'b:1'], owners })
-  const moves = encoded(moving)
+  const moves = batchIn(moving)
   for (let minute = 0; minute < 10; minute++) {
     const at = valuesAt(1_790_000_000_123 + minute * 60_000)
     assert.deepEqual([...map.rangesOf(moves, at).keys()], [map.ownerOf(moves.slotAt(0, at))])
@@ -79,7 +79,7 @@ test('keys with the minute are split anew at each minute', () => {
 
 test('one server owns everything', () => {
   const map = slotMapOf({ masters: ['a:1'], owners: null })
-  const all = encoded(items, false)
+  const all = batchIn(items, false)
   assert.deepEqual([...map.rangesOf(all, values)], [['a:1', [0, 2000]]])
   map.move(0, 'b:1')
   assert.deepEqual([...map.rangesOf(all, values)], [['b:1', [0, 2000]]])

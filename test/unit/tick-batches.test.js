@@ -9,7 +9,7 @@ import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { valuesOf } from '../helpers/table.js'
 
-/** @import { EncodedBatch } from '../../lib/transport/encoded-batch.js' */
+/** @import { Batch } from '../../lib/transport/batch.js' */
 
 const store = eachStep((n) => ['SET', `item:${n}`, 'value'])
 const rank = (/** @type {number} */ max, sets = 1) =>
@@ -21,7 +21,7 @@ const rank = (/** @type {number} */ max, sets = 1) =>
 const trim = once(['set:0'], (key) => ['ZREMRANGEBYRANK', key, '0', '-9'])
 
 /** @param {Parameters<typeof samplePlan>[0]} changes @param {any[]} steps @param {boolean} [cluster] */
-const tapesIn = async (changes, steps, cluster = false) => {
+const batchesIn = async (changes, steps, cluster = false) => {
   const plan = samplePlan(changes, { cluster, masters: cluster ? 3 : 1 })
   const batches = await tickBatchesOf(plan, steps, { keep: false })
   return plan.once
@@ -29,23 +29,23 @@ const tapesIn = async (changes, steps, cluster = false) => {
     : batches.batchesOf(0).flat()
 }
 
-/** Items that each command carries. @param {EncodedBatch} encoded */
-const itemsOf = (encoded) =>
-  Array.from({ length: encoded.count }, (_, i) =>
-    [...encoded.members.slice(encoded.from[i], encoded.from[i + 1])].map((m) => encoded.first + m),
+/** Items that each command carries. @param {Batch} batch */
+const itemsOf = (batch) =>
+  Array.from({ length: batch.count }, (_, i) =>
+    [...batch.members.slice(batch.from[i], batch.from[i + 1])].map((m) => batch.first + m),
   )
 
-const kindsOf = (/** @type {EncodedBatch[]} */ list) => list.map(({ step }) => step.kind).join(' ')
+const kindsOf = (/** @type {Batch[]} */ list) => list.map(({ step }) => step.kind).join(' ')
 
-/** @param {EncodedBatch[]} list @param {unknown} step */
-const carried = (list, step) => list.filter((encoded) => encoded.step === step).flatMap(itemsOf)
+/** @param {Batch[]} list @param {unknown} step */
+const carried = (list, step) => list.filter((batch) => batch.step === step).flatMap(itemsOf)
 
 for (const cluster of [false, true]) {
   for (const isOnce of [false, true]) {
     const where = `${cluster ? 'cluster' : 'one server'}${isOnce ? ', --once' : ''}`
     test(`values of a portion, then its members, then the next portion; what carries no item at the end: ${where}`, async () => {
       const members = rank(1000)
-      const list = await tapesIn({ quantity: 50_000, once: isOnce }, [store, members, trim], cluster)
+      const list = await batchesIn({ quantity: 50_000, once: isOnce }, [store, members, trim], cluster)
       assert.equal(kindsOf(list), `${'each gather '.repeat(12)}once`)
       let last = 0
       for (let p = 0; p < 24; p += 2) {
@@ -63,20 +63,20 @@ for (const cluster of [false, true]) {
 
 test('commands are as full as they would be of a whole chunk', async () => {
   const members = rank(1000, 10)
-  const list = await tapesIn({ quantity: 100_000 }, [store, members])
+  const list = await batchesIn({ quantity: 100_000 }, [store, members])
   const sizes = carried(list, members).map(({ length }) => length)
   assert.equal(sizes.length, 100)
   assert.ok(sizes.every((n) => n === 1000))
 })
 
 test('a chunk goes whole where a command may hold all of it, and larger portions where there is one step', async () => {
-  assert.equal((await tapesIn({ quantity: 100_000 }, [store, rank(0)])).length, 2)
-  assert.equal((await tapesIn({ quantity: 100_000 }, [store, trim])).length, 8)
-  assert.equal((await tapesIn({ quantity: 8000 }, [store, rank(1000)])).length, 2)
+  assert.equal((await batchesIn({ quantity: 100_000 }, [store, rank(0)])).length, 2)
+  assert.equal((await batchesIn({ quantity: 100_000 }, [store, trim])).length, 8)
+  assert.equal((await batchesIn({ quantity: 8000 }, [store, rank(1000)])).length, 2)
 })
 
 test('a step alone is cut where its commands are full', async () => {
-  const list = await tapesIn({ quantity: 100_000 }, [rank(1000)])
+  const list = await batchesIn({ quantity: 100_000 }, [rank(1000)])
   assert.equal(list.length, 6)
   assert.equal(carried(list, list[0].step).length, 102, 'of 6 portions of up to 17,000 items each')
 })
@@ -90,7 +90,7 @@ test('what is begun together is a portion of each connection', async () => {
 
 test('what carries no item and stands first goes first, once', async () => {
   const begin = once(['set:0'], (key) => ['EXPIRE', key, '9'])
-  const list = await tapesIn({ quantity: 10_000 }, [begin, store, rank(1000), trim])
+  const list = await batchesIn({ quantity: 10_000 }, [begin, store, rank(1000), trim])
   assert.equal(kindsOf(list), 'once each gather each gather once')
 })
 
@@ -104,8 +104,8 @@ for (const name of strategyNames('ticks'))
       const own = batches
         .batchesOf(0)
         .flat()
-        .filter((encoded) => encoded.step === step)
-      const items = own.flatMap((encoded) => itemsOf(encoded).flat()).sort((a, b) => a - b)
+        .filter((batch) => batch.step === step)
+      const items = own.flatMap((batch) => itemsOf(batch).flat()).sort((a, b) => a - b)
       const parts =
         step.kind === 'once' && step.paced ? own.map((_, at) => ({ at, of: own.length })) : [{ at: 0, of: 1 }]
       if (step.kind === 'once') assert.deepEqual(valuesOf(own, 'part'), parts)

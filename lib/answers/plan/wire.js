@@ -121,8 +121,8 @@ export const wireOf = async (plan) => {
   const parts = new Map()
   let keys = 0
   for (const range of ranges)
-    for (const encoded of batches.fresh(range, values).flat()) {
-      const { step, count, from } = encoded
+    for (const batch of batches.fresh(range, values).flat()) {
+      const { step, count, from } = batch
       const { name = '' } = step
       const timed = step.kind === 'once' && step.everyMs > 0
       if (timed && parts.has(step)) continue
@@ -140,7 +140,7 @@ export const wireOf = async (plan) => {
       part.amounts.commands += count
       for (let i = 0; i < count; i++) {
         const members = from[i + 1] - from[i]
-        const [bytesIn, bytesOut] = [encoded.size(i), timed ? integer : reply.bytesOf(name, members)]
+        const [bytesIn, bytesOut] = [batch.size(i), timed ? integer : reply.bytesOf(name, members)]
         if (step.kind === 'gather') part.amounts.members += members
         part.amounts.bytesIn += bytesIn
         part.amounts.bytesOut += bytesOut

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import test from 'node:test'
-import { batchOf } from '../../lib/transport/command-batch.js'
+import { batchOf } from '../../lib/transport/batch.js'
 import {
   cutOf,
-  encodedBatchOf,
+  withBytes,
   estimateBytes,
   lowerBound,
   writeBytes,
-} from '../../lib/transport/encoded-batch.js'
+} from '../../lib/transport/batch-bytes.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { oldest, time } from '../../lib/workloads/declare.js'
 import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
@@ -16,7 +16,7 @@ import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @import { EncodedBatch } from '../../lib/transport/encoded-batch.js' */
+/** @import { Batch } from '../../lib/transport/batch-bytes.js' */
 /** @import { Hole, TickValues } from '../../lib/wire/encode.js' */
 /** @import { Step } from '../../lib/workloads/step.js' */
 
@@ -41,9 +41,9 @@ const sparePool = () => {
   return pool
 }
 
-/** @param {EncodedBatch} encoded @param {number} from @param {number} to @param {TickValues} values */
-const expected = (encoded, from, to, values) =>
-  Buffer.concat(Array.from({ length: to - from }, (_, i) => wireOf(encoded.args(from + i), values)))
+/** @param {Batch} batch @param {number} from @param {number} to @param {TickValues} values */
+const expected = (batch, from, to, values) =>
+  Buffer.concat(Array.from({ length: to - from }, (_, i) => wireOf(batch.args(from + i), values)))
 
 const stamped = samplePlan({ quantity: 900, stamp: true, valueBytes: 64, maxMembers: 100 })
 const stamping = strategyOf(stamped).steps()
@@ -71,10 +71,10 @@ const batchIn = (step, count, cluster = false) =>
 /**
  * Several queues play the batch as the driver does: each in order of the ticks, at its own speed; some leave out
  * ticks, some repeat old ones, and sockets let go of their bytes late.
- * @param {EncodedBatch} encoded
+ * @param {Batch} batch
  * @param {number} seed
  */
-const play = (encoded, seed) => {
+const play = (batch, seed) => {
   const random = seeded(seed)
   const spare = sparePool()
   let epochMs = 1_790_000_000_000 - random.below(2000)
@@ -82,8 +82,8 @@ const play = (encoded, seed) => {
     epochMs += random.pick([0, 1, 9, 10, 100, 1000, 61_000, 10_000_000])
     return valuesAt(epochMs)
   })
-  const middles = Array.from({ length: 3 }, () => random.below(encoded.count + 1)).sort((a, b) => a - b)
-  const edges = [0, ...middles, encoded.count]
+  const middles = Array.from({ length: 3 }, () => random.below(batch.count + 1)).sort((a, b) => a - b)
+  const edges = [0, ...middles, batch.count]
   const queues = edges.slice(1).map((to, i) => ({ from: edges[i], to, next: 0 }))
   let underWay = /** @type {{ bytes: Buffer, was: Buffer, release: (() => void) | null }[]} */ ([])
   const settle = (/** @type {number} */ share) => {
@@ -97,10 +97,10 @@ const play = (encoded, seed) => {
   /** @param {number} from @param {number} to @param {TickValues} values @param {boolean} again */
   const send = (from, to, values, again) => {
     for (let at = from; at < to; ) {
-      const cut = cutOf(encoded, at, to, values, spare, again)
+      const cut = cutOf(batch, at, to, values, spare, again)
       assert.ok(cut.to > at && cut.to <= to)
       assert.ok(cut.bytes.length <= writeBytes || cut.to === at + 1, `a cut of ${cut.bytes.length} bytes`)
-      const should = expected(encoded, at, cut.to, values)
+      const should = expected(batch, at, cut.to, values)
       assert.ok(cut.bytes.equals(should), `seed ${seed}: commands ${at} to ${cut.to}${again ? ' again' : ''}`)
       underWay.push({ bytes: cut.bytes, was: Buffer.from(cut.bytes), release: cut.release })
       if (random.chance(0.5)) settle(0.7)
@@ -128,61 +128,61 @@ const play = (encoded, seed) => {
   }
   settle(1)
   assert.equal(spare.out, 0, 'every lent buffer came back')
-  assert.deepEqual(encoded.encodedBytes?.busy ?? [], [], 'no range stays busy')
+  assert.deepEqual(batch.encodedBytes?.busy ?? [], [], 'no range stays busy')
 }
 
 for (const [name, step, count, cluster] of samples)
   for (const kept of [true, false])
     test(`${name}, ${kept ? 'kept' : 'not kept'}: every cut is what fresh encoding gives`, () => {
       for (let seed = 1; seed <= 10; seed++)
-        play(encodedBatchOf(batchIn(step, count, cluster), zeros, kept), seed)
+        play(withBytes(batchIn(step, count, cluster), zeros, kept), seed)
     })
 
 const small = eachStep((n) => ['SET', `k:${n}`, score])
-const smallBatch = (/** @type {number} */ count) => encodedBatchOf(batchIn(small, count), zeros, true)
+const smallBatch = (/** @type {number} */ count) => withBytes(batchIn(small, count), zeros, true)
 
 test('a kept batch is sent in place; bytes that a socket holds are encoded beside it', () => {
   const spare = sparePool()
-  const encoded = smallBatch(100)
+  const batch = smallBatch(100)
   const [one, two, three] = [1, 2, 3].map((n) => valuesAt(1_790_000_000_000 + n))
-  const first = cutOf(encoded, 0, 100, one, spare, false)
-  assert.equal(first.bytes.buffer, encoded.encodedBytes?.bytes.buffer)
-  const second = cutOf(encoded, 50, 60, two, spare, false)
-  assert.notEqual(second.bytes.buffer, encoded.encodedBytes?.bytes.buffer)
-  assert.ok(first.bytes.equals(expected(encoded, 0, 100, one)))
+  const first = cutOf(batch, 0, 100, one, spare, false)
+  assert.equal(first.bytes.buffer, batch.encodedBytes?.bytes.buffer)
+  const second = cutOf(batch, 50, 60, two, spare, false)
+  assert.notEqual(second.bytes.buffer, batch.encodedBytes?.bytes.buffer)
+  assert.ok(first.bytes.equals(expected(batch, 0, 100, one)))
   first.release?.()
   second.release?.()
-  const third = cutOf(encoded, 50, 60, three, spare, false)
-  assert.equal(third.bytes.buffer, encoded.encodedBytes?.bytes.buffer, 'free again')
-  assert.ok(third.bytes.equals(expected(encoded, 50, 60, three)))
+  const third = cutOf(batch, 50, 60, three, spare, false)
+  assert.equal(third.bytes.buffer, batch.encodedBytes?.bytes.buffer, 'free again')
+  assert.ok(third.bytes.equals(expected(batch, 50, 60, three)))
 })
 
 test('a repeat carries its own tick and leaves the batch alone', () => {
   const spare = sparePool()
-  const encoded = smallBatch(10)
+  const batch = smallBatch(10)
   const [old, now] = [valuesAt(1_790_000_000_000), valuesAt(1_790_000_001_000)]
-  cutOf(encoded, 0, 10, now, spare, false).release?.()
-  const again = cutOf(encoded, 2, 3, old, spare, true)
-  assert.ok(again.bytes.equals(expected(encoded, 2, 3, old)))
-  assert.ok(encoded.encodedBytes?.bytes.equals(expected(encoded, 0, 10, now)))
+  cutOf(batch, 0, 10, now, spare, false).release?.()
+  const again = cutOf(batch, 2, 3, old, spare, true)
+  assert.ok(again.bytes.equals(expected(batch, 2, 3, old)))
+  assert.ok(batch.encodedBytes?.bytes.equals(expected(batch, 0, 10, now)))
 })
 
 test('thousands of single repeats take their own size, not a write buffer each', () => {
   const spare = sparePool()
-  const encoded = smallBatch(10)
-  const cuts = Array.from({ length: 10 }, (_, i) => cutOf(encoded, i, i + 1, zeros, spare, true))
+  const batch = smallBatch(10)
+  const cuts = Array.from({ length: 10 }, (_, i) => cutOf(batch, i, i + 1, zeros, spare, true))
   const bytes = cuts.reduce((sum, { bytes }) => sum + bytes.buffer.byteLength, 0)
-  assert.equal(bytes, encoded.encodedBytes?.bytes.length)
+  assert.equal(bytes, batch.encodedBytes?.bytes.length)
 })
 
 test('cuts are as large as 64 kB allow', () => {
-  const encoded = smallBatch(10_000)
-  const { encodedBytes } = encoded
+  const batch = smallBatch(10_000)
+  const { encodedBytes } = batch
   assert.ok(encodedBytes)
   for (const again of [false, true])
-    for (let at = 0; at < encoded.count; ) {
-      const cut = cutOf(encoded, at, encoded.count, zeros, sparePool(), again)
-      const next = cut.to < encoded.count ? encodedBytes.offsets[cut.to + 1] : Number.POSITIVE_INFINITY
+    for (let at = 0; at < batch.count; ) {
+      const cut = cutOf(batch, at, batch.count, zeros, sparePool(), again)
+      const next = cut.to < batch.count ? encodedBytes.offsets[cut.to + 1] : Number.POSITIVE_INFINITY
       assert.ok(next - encodedBytes.offsets[at] > writeBytes, 'one more command would not fit')
       at = cut.to
       cut.release?.()
@@ -190,8 +190,8 @@ test('cuts are as large as 64 kB allow', () => {
 })
 
 test('the estimate of equal commands is exact, and of none nothing', () => {
-  const encoded = smallBatch(9)
-  assert.equal(estimateBytes(encoded), encoded.encodedBytes?.bytes.length)
+  const batch = smallBatch(9)
+  assert.equal(estimateBytes(batch), batch.encodedBytes?.bytes.length)
   const nothing = once([], () => [])
   assert.equal(estimateBytes(batchIn(nothing, 0)), 0)
 })
@@ -211,17 +211,17 @@ test('lowerBound against a search from the left', () => {
 
 test('V8 optimizes the loop that puts digits, and not what is done behind it', () => {
   const play = `
-    import { batchOf } from './lib/transport/command-batch.js'
-    import { cutOf, encodedBatchOf } from './lib/transport/encoded-batch.js'
+    import { batchOf } from './lib/transport/batch.js'
+    import { cutOf, withBytes } from './lib/transport/batch-bytes.js'
     import { time } from './lib/workloads/declare.js'
     import { gatherStep } from './lib/workloads/step.js'
     import { valuesAt } from './test/helpers/commands.js'
     const zadd = gatherStep(5000, () => 'ids', (_, ns) => ['ZADD', 'ids', ...ns.flatMap((n) => [time.hole, n])])
     const zeros = valuesAt(0)
-    const encoded = encodedBatchOf(batchOf(zadd, { first: 0, count: 100_000 }, { cluster: false, values: zeros }), zeros, true)
+    const batch = withBytes(batchOf(zadd, { first: 0, count: 100_000 }, { cluster: false, values: zeros }), zeros, true)
     for (let tick = 1; tick <= 10; tick++)
-      for (let from = 0; from < encoded.count; ) {
-        const cut = cutOf(encoded, from, encoded.count, valuesAt(tick * 1e11), null, false)
+      for (let from = 0; from < batch.count; ) {
+        const cut = cutOf(batch, from, batch.count, valuesAt(tick * 1e11), null, false)
         cut.release()
         from = cut.to
       }`

@@ -1,4 +1,5 @@
-// The commands of one step for one range of items, as numbers: which items each command carries, and their order.
+// A batch is what goes to a server together: the commands of one step for one range of items, as numbers (which items each
+// command carries, and their order) and, where they are kept, as bytes.
 import { encode, encodedSize, plainArgument } from '../wire/encode.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 
@@ -6,6 +7,7 @@ import { slotCount, slotOf } from '../wire/slot.js'
  * @import { Range } from '../base/ranges.js'
  * @import { Argument, TickValues } from '../wire/encode.js'
  * @import { EachStep, Key, Note, Step } from '../workloads/step.js'
+ * @import { EncodedBytes } from './batch-bytes.js'
  *
  * @typedef {object} Batch
  * @property {Step} step
@@ -21,6 +23,8 @@ import { slotCount, slotOf } from '../wire/slot.js'
  * @property {(i: number, out: Buffer, at: number, values: TickValues, note?: Note) => number} put
  *   writes command i and returns where it ends
  * @property {(i: number, values: TickValues) => number} slotAt
+ * @property {EncodedBytes | null} encodedBytes null: they are not kept
+ * @property {number} connection by which of those to its server it goes
  */
 
 /** The item in a place of a range. @param {Range} range @param {number} place */
@@ -97,6 +101,8 @@ const eachBatch = (step, range, cluster, values) => {
     size: (i) => step.size(numberAt(range, members[i])),
     put: (i, out, at, tick, note) => step.put(numberAt(range, members[i]), out, at, tick, note),
     slotAt: (i) => (slots ? slots[i] : 0),
+    encodedBytes: null,
+    connection: 0,
   }
 }
 
@@ -155,9 +161,10 @@ const keyedBatch = (step, range, cluster, values) => {
   const slots = cluster && !moving ? Uint16Array.from(keys, (_, i) => read(i, values)) : null
   const slotAt = !cluster ? () => 0 : slots ? (/** @type {number} */ i) => slots[i] : read
   const inOrder = members.every((member, place) => member === place)
-  return { step, first, count: keys.length, members, from, inOrder, slots, moving, args, ...bytes, slotAt }
+  const carried = { first, count: keys.length, members, from, inOrder }
+  return { step, ...carried, slots, moving, args, ...bytes, slotAt, encodedBytes: null, connection: 0 }
 }
 
-/** @param {Step} step @param {Range} range @param {{ cluster: boolean, values: TickValues }} options */
+/** @param {Step} step @param {Range} range @param {{ cluster: boolean, values: TickValues }} options @returns {Batch} */
 export const batchOf = (step, range, { cluster, values }) =>
   step.kind === 'each' ? eachBatch(step, range, cluster, values) : keyedBatch(step, range, cluster, values)

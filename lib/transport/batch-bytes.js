@@ -2,7 +2,7 @@
 
 /**
  * @import { Hole, HoleName, TickValues } from '../wire/encode.js'
- * @import { Batch } from './command-batch.js'
+ * @import { Batch } from './batch.js'
  *
  * @typedef {{ hole: HoleName, width: number, at: Uint32Array }} Patch
  *
@@ -14,7 +14,6 @@
  * @property {{ values: TickValues, commands: number }} pass what was patched for the tick under way
  * @property {{ from: number, to: number }[]} busy bytes that a socket still holds
  *
- * @typedef {Batch & { encodedBytes: EncodedBytes | null, connection: number }} EncodedBatch connection: by which of those to its server it goes
  * @typedef {{ bytes: Buffer, to: number, release: (() => void) | null }} Cut bytes of commands up to `to`; `release` when the socket has let go of them
  */
 
@@ -22,7 +21,7 @@ export const writeBytes = 65_536
 
 const sampled = 32
 
-/** What a batch would take on an encoded batch, by a sample of its commands. @param {Batch} batch */
+/** What a batch would take, by a sample of its commands. @param {Batch} batch */
 export const estimateBytes = (batch) => {
   if (batch.count === 0) return 0
   const samples = Math.min(sampled, batch.count)
@@ -74,13 +73,14 @@ const keep = (batch, values) => {
 }
 
 /**
+ * The batch with its bytes, where they are kept.
  * @param {Batch} batch
  * @param {TickValues} values what the holes hold until the first tick
  * @param {boolean} isKept
  * @param {number} [connection]
- * @returns {EncodedBatch}
+ * @returns {Batch}
  */
-export const encodedBatchOf = (batch, values, isKept, connection = 0) =>
+export const withBytes = (batch, values, isKept, connection = 0) =>
   Object.assign(batch, { encodedBytes: isKept ? keep(batch, values) : null, connection })
 
 /**
@@ -126,25 +126,25 @@ const putDigits = (bytes, at, from, to, digits, first) => {
 
 /**
  * Writes a tick's values into the holes of commands [from, to). Only the digits that changed: half the time.
- * @param {EncodedBytes} encoded
+ * @param {EncodedBytes} kept
  * @param {number} from
  * @param {number} to
  * @param {TickValues} values
  * @param {number} count commands of the whole batch
  */
-const patch = (encoded, from, to, values, count) => {
-  const { bytes, offsets, patches } = encoded
+const patch = (kept, from, to, values, count) => {
+  const { bytes, offsets, patches } = kept
   for (const { hole, width, at } of patches) {
     const text = values[hole]
-    const first = sharedDigits(encoded.low[hole], text)
+    const first = sharedDigits(kept.low[hole], text)
     if (first === width) continue
     // Not text.charCodeAt(), which is looked up anew for every digit of every hole: 23 ns a hole instead of 35.
     const digits = Buffer.from(text, 'latin1')
     putDigits(bytes, at, lowerBound(at, offsets[from]), lowerBound(at, offsets[to]), digits, first)
   }
-  if (encoded.pass.values !== values) encoded.pass = { values, commands: 0 }
-  encoded.pass.commands += to - from
-  if (encoded.pass.commands === count) encoded.low = values
+  if (kept.pass.values !== values) kept.pass = { values, commands: 0 }
+  kept.pass.commands += to - from
+  if (kept.pass.commands === count) kept.low = values
 }
 
 /**
@@ -180,7 +180,7 @@ const encodeCut = (batch, from, to, values, spare) => {
 /**
  * The next write of commands [from, to): patched in place where the batch is kept and its bytes are free, else
  * encoded by the same encoder.
- * @param {EncodedBatch} encoded
+ * @param {Batch} batch
  * @param {number} from
  * @param {number} to
  * @param {TickValues} values
@@ -188,16 +188,16 @@ const encodeCut = (batch, from, to, values, spare) => {
  * @param {boolean} again the bytes of an earlier tick: the batch may hold a later one's
  * @returns {Cut}
  */
-export const cutOf = (encoded, from, to, values, spare, again) => {
-  const { encodedBytes } = encoded
-  if (!encodedBytes || again) return encodeCut(encoded, from, to, values, spare)
+export const cutOf = (batch, from, to, values, spare, again) => {
+  const { encodedBytes } = batch
+  if (!encodedBytes || again) return encodeCut(batch, from, to, values, spare)
   const { offsets, busy } = encodedBytes
   const start = offsets[from]
   const stop = Math.max(from + 1, lowerBound(offsets, start + writeBytes + 1, from, to + 1) - 1)
   const end = offsets[stop]
   if (busy.some((range) => range.from < end && start < range.to))
-    return encodeCut(encoded, from, to, values, spare)
-  patch(encodedBytes, from, stop, values, encoded.count)
+    return encodeCut(batch, from, to, values, spare)
+  patch(encodedBytes, from, stop, values, batch.count)
   const range = { from: start, to: end }
   busy.push(range)
   return {
