@@ -4,26 +4,48 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { OptionError } from '../base/errors.js'
 import { fitOf, rateOf, workersFor } from '../base/scalability.js'
+import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { count, micros, rate as perSecond, plainText, several } from '../base/units.js'
-import { answer, figure, table, words } from '../report/kit.js'
+import { answer, answerSchema, figure, table, words } from '../report/kit.js'
 import { readRunFile } from '../result/record.js'
 
 /**
- * @import { Fit } from '../base/scalability.js'
+ * @import { Shaped } from '../base/shape-types.js'
  * @import { RunDocument, WorkRun } from '../result/document.js'
- *
- * @typedef {object} Sweep runs that differ in the number of their workers alone
- * @property {string} label
- * @property {{ workers: number, rate: number, valid: boolean, busy: number | null, p99Us: number | null, cpuUs: number | null }[]} points
- * @property {Fit} fit
- * @property {{ rate: number, workers: number, boxes: number, each: number, isBeyond: boolean }[]} needs isBeyond: more workers on a
- *   box than were measured
- *
- * @typedef {object} ScalingAnswer
- * @property {Sweep[]} sweeps
- * @property {number} boxWorkers
- * @property {string[]} left what was left out, and why
  */
+
+const interval = exactly({ type: 'array', items: S.number, minItems: 2, maxItems: 2 })
+const point = S.object({
+  ...S.each(['workers', 'rate'], S.number),
+  valid: S.flag,
+  ...S.each(['busy', 'p99Us', 'cpuUs'], S.figure),
+})
+const fit = S.object({
+  law: S.object(S.each(['lambda', 'sigma', 'kappa'], S.number)),
+  intervals: S.said(
+    '95 of 100 bootstraps',
+    S.object({ ...S.each(['lambda', 'sigma', 'kappa'], interval), knee: S.orNull(interval) }),
+  ),
+  r2: S.said('the part of the variance of the rates that the law explains', S.number),
+  worst: S.said('the largest relative error of the law', S.number),
+  name: S.oneOf('usl', 'amdahl', 'linear'),
+  knee: S.said('workers beyond which the rate falls; null: it does not within the law', S.figure),
+  limit: S.said('the highest rate that the law allows; null: there is none', S.figure),
+})
+const need = S.object({
+  ...S.each(['rate', 'workers', 'boxes', 'each'], S.number),
+  isBeyond: S.said('more workers on a box than were measured', S.flag),
+})
+const sweep = S.object({ label: S.text, points: S.list(point), fit, needs: S.list(need) })
+
+export const schema = answerSchema('scale', {
+  sweeps: S.said('runs that differ in the number of their workers alone', S.list(sweep)),
+  boxWorkers: S.number,
+  left: S.said('what was left out, and why', S.list(S.text)),
+})
+/** @typedef {Shaped<typeof sweep>} Sweep */
+/** @typedef {Shaped<typeof schema>} ScalingAnswer */
 
 // With this reason a run does not show how many workers are enough.
 const starved = 'starved'
@@ -58,7 +80,7 @@ const labelOf = ({ strategy, work: { take, kind, us, confirm, processes, workers
  * @returns {Promise<ScalingAnswer>}
  */
 export const scalingAnswer = async (folders, { rates, boxWorkers }) => {
-  /** @type {Map<string, Sweep['points']>} */
+  /** @type {Map<string, Shaped<typeof point>[]>} */
   const byLabel = new Map()
   /** @type {string[]} */
   const left = []
@@ -103,6 +125,8 @@ export const scalingAnswer = async (folders, { rates, boxWorkers }) => {
       `no sweep of workers in ${folders.join(', ')}${left.length > 0 ? `: ${left[0]}` : ''}; run the consumer with several --workers, or millrace experiment run queues`,
     )
   return {
+    schema: 1,
+    kind: 'scale',
     sweeps,
     boxWorkers:
       boxWorkers ?? Math.max(...sweeps.flatMap(({ points }) => points.map(({ workers }) => workers))),
@@ -111,7 +135,7 @@ export const scalingAnswer = async (folders, { rates, boxWorkers }) => {
 }
 
 const three = (/** @type {number} */ n) => String(+n.toPrecision(3))
-const between = (/** @type {[number, number] | null} */ interval) =>
+const between = (/** @type {readonly number[] | null} */ interval) =>
   interval === null ? '' : ` (${three(interval[0])} to ${three(interval[1])})`
 
 /** @param {Sweep} sweep */
@@ -163,7 +187,7 @@ const cautionsOf = ({ points, fit: { r2 } }) => {
 }
 
 export const scaling = answer({
-  kind: 'scale',
+  ...{ kind: 'scale', schema },
   tables: (/** @type {ScalingAnswer} */ { sweeps }) =>
     sweeps.map((sweep) =>
       table(

@@ -1,8 +1,9 @@
 // The answer of `millrace plan staff`: what separate nodes and one for the sum need, as plain data, and its report. Pure.
 import { normalTail } from '../base/distributions.js'
+import * as S from '../base/shape.js'
 import { count, plainText } from '../base/units.js'
 import { formatted } from '../chart/theme.js'
-import { answer, figure, table, words } from '../report/kit.js'
+import { answer, answerSchema, figure, table, words } from '../report/kit.js'
 import {
   afterFailure,
   anyOverflow,
@@ -18,11 +19,50 @@ import {
 import { measuredOverflow, typedLoadOf } from './staffing-series.js'
 
 /**
+ * @import { Shaped } from '../base/shape-types.js'
  * @import { LoadUnit, Measured } from './staffing-series.js'
  * @import { Load } from './staffing.js'
- *
- * @typedef {ReturnType<typeof staffingAnswer>} StaffingAnswer
  */
+
+/** @template {string} const N @param {readonly N[]} names */
+const numbers = (names) => S.each(names, S.number)
+const overflow = S.object(numbers(['separate', 'sameSize', 'single', 'node', 'any', 'singleOver', 'peaks', 'peak']))
+const failure = S.object(numbers(['each', 'all']))
+
+export const schema = answerSchema('staff', {
+  ...numbers(['nodes', 'mean', 'sd', 'rho']),
+  unit: S.oneOf('pct', 'bytes', 'number'),
+  ...numbers(['replicas', 'margin', 'separate', 'single']),
+  node: S.said('the probability that one given node, or the single one, overflows', S.number),
+  any: S.said('that at least one of the separate nodes does', S.number),
+  saving: S.said("the part of the separate nodes' capacity that one node saves", S.number),
+  sameRisk: S.object(numbers(['margin', 'separate'])),
+  afterFailure: failure,
+  withReplicas: S.number,
+  slots: S.object(numbers(['fewest', 'most', 'withMost', 'factor', 'separate'])),
+  shardCountProblem: S.note,
+  beyondNode: S.orNull(S.object({ ...numbers(['each', 'single']), fewest: S.figure })),
+  belowZero: S.said('the share of time in which a normal distribution has negative loads', S.number),
+  margins: S.list(
+    S.object({ ...numbers(['margin', 'separate', 'single', 'node', 'any']), measured: S.orNull(overflow) }),
+  ),
+  counts: S.list(
+    S.object({
+      ...numbers(['nodes', 'each', 'separate', 'single', 'bySlots', 'any', 'sameRisk', 'afterFailure']),
+      problem: S.note,
+    }),
+  ),
+  measured: S.orNull(
+    S.object({
+      what: S.text,
+      moments: S.number,
+      nodes: S.list(S.object({ name: S.text, ...numbers(['mean', 'sd', 'max']) })),
+      ...overflow.properties,
+    }),
+  ),
+  simulated: S.orNull(S.object(numbers(['draws', 'node', 'any', 'single', 'sumSd']))),
+})
+/** @typedef {Shaped<typeof schema>} StaffingAnswer */
 
 const usualMargins = [1, 2, 3, 4]
 
@@ -85,17 +125,19 @@ const atCount = (load, nodes, margin, replicas, unit) => {
  * @param {LoadUnit} asked.unit
  * @param {Measured | null} asked.measured
  * @param {{ draws: number, seed: number } | null} asked.simulation
+ * @returns {StaffingAnswer}
  */
 export const staffingAnswer = ({ load, margin, replicas, unit, measured, simulation }) => {
   const chosen = atMargin(load, margin)
   const margins = [...new Set([...usualMargins, margin])].sort((a, b) => a - b)
   const safer = sameRiskMargin(load, margin)
   return {
+    schema: 1,
+    kind: 'staff',
     ...load,
     unit,
     replicas,
     ...chosen,
-    /** The part of the separate nodes' capacity that one node saves. */
     saving: 1 - chosen.single / chosen.separate,
     sameRisk: { margin: safer, separate: capacityOf(load, safer).separate },
     afterFailure: afterFailure(load, margin),
@@ -103,7 +145,6 @@ export const staffingAnswer = ({ load, margin, replicas, unit, measured, simulat
     slots: { ...slotsOver(load.nodes), separate: chosen.separate * slotsOver(load.nodes).factor },
     shardCountProblem: shardCountProblem(load.nodes, replicas),
     beyondNode: beyondNode(load, margin, unit),
-    /** The share of time in which a normal distribution has negative loads. */
     belowZero: load.sd > 0 ? normalTail(load.mean / load.sd) : 0,
     margins: margins.map((each) => ({
       ...atMargin(load, each),
@@ -255,7 +296,7 @@ const simulatedSentences = ({ simulated, node, any, nodes, unit }) => {
 }
 
 export const staffing = answer({
-  kind: 'staff',
+  ...{ kind: 'staff', schema },
   verdict: (/** @type {StaffingAnswer} */ one) => ({
     title: '',
     question: '',

@@ -403,15 +403,10 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
      * @param {Pick<Summing, 'stored' | 'overS' | 'costed'>} known
      * @param {readonly ReturnType<typeof own>[]} [beside] of processes beside this one
      */
-    result: (known, beside) => ({
-      sections: sectionsOf(
-        { ...known, facts, beside },
-        { window: window.sum, whole: whole.sum },
-        plan,
-        wanted,
-      ),
-      sums: { ...known, facts, linesBefore, ...(beside && { beside }) },
-    }),
+    result(known, beside) {
+      const sums = { ...known, facts, linesBefore, ...(beside && { beside }) }
+      return { sections: sectionsOf(sums, { window: window.sum, whole: whole.sum }, plan, wanted), sums }
+    },
     own,
     close() {
       for (const { source } of all) source.close?.()

@@ -4,6 +4,7 @@ import { optionsOf } from '../../settings.js'
 import { driverOptionsOf, isLibrary, libraries } from '../base/libraries.js'
 import { wordsForMissing } from '../base/optional-packages.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
+import { chunksOf } from '../loads/ticks/plan.js'
 import { isEven } from '../traffic/even.js'
 import { stampBytes } from '../traffic/payload.js'
 import { sizeLimits } from '../traffic/sizes.js'
@@ -246,9 +247,13 @@ const ticksRules = [
     highestAgent(s) > s.totalAgents &&
     `${named('agent')}: number ${highestAgent(s)} is above ${named('totalAgents')} ${s.totalAgents}`,
 
-  (s, named) =>
-    s.chunks > smallestShare(s) &&
-    `${named('chunks')}: ${s.chunks} chunks are more than the ${smallestShare(s)} items of a writer`,
+  (s, named) => {
+    const chunks = chunksOf(s, smallestShare(s))
+    return (
+      chunks > smallestShare(s) &&
+      `${named('chunks')}: ${chunks} chunks are more than the ${smallestShare(s)} items of a writer`
+    )
+  },
 
   (s, named) =>
     s.stamp &&

@@ -1,7 +1,7 @@
 // Which options of traffic have no meaning together, or for a strategy.
 
 import { namesOfWriters } from '../loads/names-of-strategy.js'
-import { isEven } from '../traffic/even.js'
+import { isEven, scheduleIn } from '../traffic/even.js'
 import { isDrawn } from '../traffic/items.js'
 import { lifetimeFault, storesValues } from '../workloads/command-features.js'
 import { strategyNamed } from '../workloads/index.js'
@@ -21,7 +21,7 @@ export const trafficRules = [
     if (strategyNamed(s.strategy).queue && s.rate === undefined) return
     if (!namesOfWriters(s.strategy).inBatches)
       return typeof s.rate !== 'number' && `${named('arrivals')} needs --rate with a number`
-    if (s.rate === 'max' || s.pacing === 'closed')
+    if (scheduleIn(s) === 'none')
       return `${named('arrivals')}: without a schedule nothing is due`
     return s.intervals !== undefined && `${named('intervals')} with ${named('arrivals')}: give --duration`
   },

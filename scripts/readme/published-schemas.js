@@ -1,5 +1,7 @@
 // The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
 
+import { schema as scaleSchema } from '../../lib/answers/scale.js'
+import { schema as staffSchema } from '../../lib/answers/staff.js'
 import { warningShape } from '../../lib/measures/head.js'
 import { CONSUMER, PRODUCER, SECOND, WORKERS } from '../../lib/result/schemas.js'
 
@@ -90,4 +92,6 @@ export const publishedSchemas = Object.freeze({
     properties: { ...stamped, kind: text, text },
     required: ['run', 'epoch_ms', 'at_ms', 'kind', 'text'],
   },
+  'staff.schema.json': staffSchema,
+  'scale.schema.json': scaleSchema,
 })

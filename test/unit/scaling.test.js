@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { needWords, scaling, scalingAnswer } from '../../lib/answers/scale.js'
+import { faultIn } from '../../lib/base/json-schema.js'
 import { fitOf, lawOf, rateOf, workersFor } from '../../lib/base/scalability.js'
 import { queueBacklog, queueRates, sweepsOf } from '../../scripts/pictures/queues.js'
 import { ownFolder } from '../helpers/programs.js'
@@ -107,6 +108,7 @@ test('finished runs become sweeps; what says nothing is left out by name', async
   assert.equal(answer.sweeps.length, 1)
   assert.equal(answer.sweeps[0].label, 'queue-stream, take 10, sleep 2 ms')
   assert.deepEqual(valuesOf(answer.sweeps[0].needs, 'workers', 'boxes'), [14, 2, 80, 10])
+  assert.equal(faultIn(JSON.parse(JSON.stringify(answer)), scaling.schema), null)
   const text = scaling.text(answer).replaceAll(/\s+/g, ' ')
   assert.match(text, /at 5,000\/s you need 14 workers of this kind on 2 such boxes; at 30,000\/s 80 on 10/)
   assert.match(text, /in proportion to the workers: one worker 400 jobs\/s/)

@@ -20,6 +20,7 @@ import {
 } from '../../lib/answers/staffing.js'
 import { measuredOverflow, typedLoadOf } from '../../lib/answers/staffing-series.js'
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
+import { faultIn } from '../../lib/base/json-schema.js'
 import { normals } from '../../lib/base/random.js'
 import { staffOptions, staffRequest } from '../../lib/cli/staff-options.js'
 import { typedLine } from '../../lib/options/command-line.js'
@@ -264,11 +265,15 @@ test('millrace plan staff answers as a program', async (t) => {
   assert.equal(code, 0, stderr)
   const found = JSON.parse(stdout)
   assert.deepEqual([found.separate, found.single, found.simulated.draws], [144e9, 120e9, 1000])
+  assert.equal(faultIn(found, staffing.schema), null)
+  assert.match(faultIn({ ...found, unit: 'GB' }, staffing.schema) ?? '', /'unit' must be/)
   // Dark, by its name.
   assert.match(readFileSync(chart, 'utf8'), /<svg[\s\S]*#171c21/)
   const ofRun = await runCommand(t, `plan staff --from ${storedRun(root)}`, { out: false })
   assert.equal(ofRun.code, 0, ofRun.stderr)
   assert.match(ofRun.stdout, /2 nodes with a load of .* %, .*engine CPU measured at 51 moments/)
+  const measured = await runCommand(t, `plan staff --from ${join(root, 'run')} --json`, { out: false })
+  assert.equal(faultIn(JSON.parse(measured.stdout), staffing.schema), null)
 })
 
 test('wrong options of millrace plan staff are refused by name', async () => {
