@@ -65,7 +65,7 @@ async function testAll(args) {
   const started = performance.now()
   // Beside the tests, which wait now and then; what they print comes when the tests are over.
   const stages = args.length > 0 ? [] : stagesOf(env)
-  const { passed, summary } = await runTests(files, env, whole, filesAtOnce)
+  const { passed, summary } = await runTests(files, env, whole)
   const tookMs = performance.now() - started
   const ended = await Promise.all(stages)
   for (const { name, text, passed, tookMs } of ended) {
@@ -111,21 +111,26 @@ function tell(name, passed, tookMs) {
 const longest = `
   contract/queue simulation/fleet simulation/overload contract/readers contract/strategies unit/profile-cost
   unit/plan-nodes simulation/socket unit/readme contract/queries contract/documents
-  integration/fleet-faults integration/plan-mix seeds/find integration/find-fleet integration/queue-kills
-  peers/plan integration/advice-limits integration/other-applications integration/find peers/libraries
-  integration/topology-socket integration/server-errors integration/consumer integration/container
-  integration/plan integration/fleet peers/strategies integration/queue-limits browser/live
-  integration/topology-ioredis integration/conductor integration/cloudwatch peers/driver-faults-reply
-  seeds/overload integration/attached integration/advice-helps integration/package integration/producer
-  integration/strategies integration/topology-consumer peers/driver-faults-half-open integration/find-workloads
-  integration/lookup integration/confirmed integration/rates integration/bystander-thread
-  integration/experiment peers/driver-faults-failover integration/action integration/pacing integration/secrets
-  integration/queue-peers integration/safe-target integration/profile-budget integration/profile
-  integration/bad-input integration/dashboard integration/queries integration/own-mix
-  integration/fleet-experiment integration/queue-boxes integration/readers peers/driver-faults-slots
-  seeds/fleet integration/compare integration/profile-live integration/node-sampler integration/starting-boxes
-  integration/made-again integration/choose seeds/socket integration/counters integration/tls
-  integration/interrupt
+  integration/find-memory integration/find-fleet integration/fleet-faults peers/plan integration/hostile-server
+  integration/threads integration/cache peers/queries seeds/bundles integration/durable
+  integration/advice-limits integration/read-from integration/plan integration/other-applications
+  integration/plan-mix integration/find browser/pages integration/fleet integration/acl integration/container
+  integration/topology-socket integration/server-errors integration/rates integration/topology-ioredis
+  seeds/overload browser/live integration/starting-boxes integration/interrupt integration/action
+  integration/consumer peers/driver-faults-half-open integration/topology-consumer integration/queue-kills
+  integration/replica-readers integration/experiment seeds/fleet seeds/find peers/strategies
+  integration/conductor integration/find-workloads integration/how-to-add integration/late-replicas
+  integration/package integration/counters integration/iam integration/cloudwatch integration/compare
+  integration/advice-helps integration/fleet-experiment integration/queue-limits integration/fleet-control
+  integration/queue-peers integration/answer-limit integration/safe-target peers/driver-faults-failover
+  integration/secrets integration/profile browser/report integration/memory integration/tls seeds/socket
+  integration/kills integration/snapshot integration/own-mix integration/confirmed integration/dashboard
+  integration/pacing integration/results integration/bystander-thread integration/attached integration/plan-wire
+  integration/choose integration/profile-live integration/api integration/own-steps peers/libraries
+  integration/queries integration/report integration/node-sampler integration/strategies integration/lookup
+  peers/driver-faults-slots integration/fleet-readers integration/fleet-options integration/bad-input
+  integration/accounting integration/reshard-managed integration/producer integration/grafana
+  integration/killed-writer integration/sentinel
 `
   .split(/\s+/)
   .filter(Boolean)
@@ -134,6 +139,18 @@ const fileOf = (/** @type {string} */ name) => join('test', `${name}.test.js`)
 const placeOf = (file) => {
   const place = longest.findIndex((name) => file === fileOf(name))
   return place < 0 ? longest.length : place
+}
+
+/**
+ * Files that run beside each other, by how many at once: seeds, which take what others leave of the CPU, and all others.
+ * @param {readonly string[]} files
+ */
+export function lanesOf(files) {
+  const isOfSeeds = (/** @type {string} */ file) => file.startsWith(join('test', 'seeds'))
+  return [
+    { atOnce: filesAtOnce, files: files.filter((file) => !isOfSeeds(file)) },
+    { atOnce: 1, files: files.filter(isOfSeeds) },
+  ]
 }
 
 /** @param {string[]} folders */
@@ -173,17 +190,16 @@ export function grouped(files, folder) {
  * @param {string[]} files
  * @param {NodeJS.ProcessEnv} env
  * @param {boolean} sharing servers of all files; a few files start what they need
- * @param {number} atOnce
  */
-async function runTests(files, env, sharing, atOnce) {
+async function runTests(files, env, sharing) {
   // A private one: programs under test must not attach to servers that the user is running.
   const runtimeDir = mkdtempSync(join(tmpdir(), 'millrace-test-'))
   const shared = sharing ? await startSharedServers() : null
   const program = join(projectFolder, 'scripts', 'test', 'runner.js')
-  const limits = [atOnce, testTimeoutMs].map(String)
+  const lanes = lanesOf(sharing ? grouped(files, runtimeDir) : files)
   const runner = spawn(
     process.execPath,
-    [program, ...limits, ...(sharing ? grouped(files, runtimeDir) : files)],
+    [program, String(testTimeoutMs), ...lanes.flatMap(({ atOnce, files }) => [`--at-once=${atOnce}`, ...files])],
     {
       cwd: projectFolder,
       env: { ...env, XDG_RUNTIME_DIR: runtimeDir, ...shared?.env },

@@ -1,6 +1,7 @@
 // Seeds of the simulated cluster as tests, a part of them each.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import './in-background.js'
 import { failureOf } from '../simulation/seeds.js'
 
 /** @import { Simulated } from '../simulation/seeds.js' */

@@ -1,6 +1,7 @@
 // Searches through the real engine in virtual time, over a server whose capacity is known each second.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import '../helpers/in-background.js'
 import { playFind } from '../simulation/play-find.js'
 
 test('searches of 60 s find the rate that a server of known capacity sustains', async (t) => {

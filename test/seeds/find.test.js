@@ -1,6 +1,7 @@
 // The figures of many simulated searches, each with the truth beside it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import '../helpers/in-background.js'
 import { searches } from '../simulation/searches.js'
 
 /** The least that is covered, the widest interval, and warnings that most or few have. */
