@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('fleet', 1, 50)
+seedTests('fleet', 1, 25)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { seedTests } from '../helpers/seed-tests.js'
 import { playLargeBatches } from './overload.js'
 
-seedTests('overload', 1, 25)
+seedTests('overload', 1, 12)
 
 const usual = { masters: 1, connections: 1, totalAgents: 1 }
 for (const change of [{}, { connections: 3 }, { totalAgents: 4 }, { masters: 3 }])
