@@ -94,7 +94,7 @@ export interface RunOptions {
   /** what counts: members of a sorted set (ZINCRBY), fields of a hash (HINCRBY) or keys (INCR) */
   structure?: 'zset' | 'hash' | 'string'
   /** increments in a pipeline, a script call, a function call or a transaction */
-  chunkSize?: number | string
+  bundleSize?: number | string
   /** add this to each round trip, half in each direction, by a proxy in front of the target; 0ms shows what the proxy itself takes; of queue-zset: how long after it was made a job may begin */
   delay?: string
   /** the proxy of --with delay drops the reply to every Nth request, and closes the connection */
@@ -299,6 +299,7 @@ export interface Percentiles {
 /** What was asked for; what a kind of load has of its own is in it too. */
 export interface RunPlan {
   strategy: string
+  flow: 'ticks' | 'clients' | 'bundles' | 'passes' | 'jobs' | 'fetches' | 'workers'
   quantity?: number
   periodMs?: number
   spacingMs?: number
@@ -310,6 +311,7 @@ export interface RunPlan {
   rate?: string | null
   pacing?: string
   arrivals?: string
+  schedule?: string
   driver?: string
   ttlS?: number
   valueBytes?: number
@@ -573,7 +575,7 @@ export interface WriteResult extends Result {
     lfu_log_factor: number | null
     lfu_decay_min: number | null
   }
-  chunks?: {
+  bundles?: {
     delivery: 'one' | 'pipeline' | 'concurrent' | 'call' | 'transaction'
     size: number
     calls: number

@@ -199,7 +199,11 @@ async function runTests(files, env, sharing) {
   const lanes = lanesOf(sharing ? grouped(files, runtimeDir) : files)
   const runner = spawn(
     process.execPath,
-    [program, String(testTimeoutMs), ...lanes.flatMap(({ atOnce, files }) => [`--at-once=${atOnce}`, ...files])],
+    [
+      program,
+      String(testTimeoutMs),
+      ...lanes.flatMap(({ atOnce, files }) => [`--at-once=${atOnce}`, ...files]),
+    ],
     {
       cwd: projectFolder,
       env: { ...env, XDG_RUNTIME_DIR: runtimeDir, ...shared?.env },

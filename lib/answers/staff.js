@@ -26,7 +26,9 @@ import { measuredOverflow, typedLoadOf } from './staffing-series.js'
 
 /** @template {string} const N @param {readonly N[]} names */
 const numbers = (names) => S.each(names, S.number)
-const overflow = S.object(numbers(['separate', 'sameSize', 'single', 'node', 'any', 'singleOver', 'peaks', 'peak']))
+const overflow = S.object(
+  numbers(['separate', 'sameSize', 'single', 'node', 'any', 'singleOver', 'peaks', 'peak']),
+)
 const failure = S.object(numbers(['each', 'all']))
 
 export const schema = answerSchema('staff', {

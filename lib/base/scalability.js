@@ -7,7 +7,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 /**
  * @typedef {{ workers: number, rate: number }} Point a measured run
  * @typedef {{ lambda: number, sigma: number, kappa: number }} Law
- * @typedef {[low: number, high: number]} Interval
+ * @typedef {readonly number[]} Interval low and high
  *
  * @typedef {object} Fit
  * @property {Law} law

@@ -21,8 +21,7 @@ export const trafficRules = [
     if (strategyNamed(s.strategy).queue && s.rate === undefined) return
     if (!namesOfWriters(s.strategy).inBatches)
       return typeof s.rate !== 'number' && `${named('arrivals')} needs --rate with a number`
-    if (scheduleIn(s) === 'none')
-      return `${named('arrivals')}: without a schedule nothing is due`
+    if (scheduleIn(s) === 'none') return `${named('arrivals')}: without a schedule nothing is due`
     return s.intervals !== undefined && `${named('intervals')} with ${named('arrivals')}: give --duration`
   },
 

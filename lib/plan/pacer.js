@@ -37,9 +37,8 @@ const unevenly = (schedule, last) => {
 export const pacerOf = ({ periodMs, chunks, ticks, arrivals, schedule, seed }) => {
   const spacingMs = periodMs / chunks
   const last = ticks ?? Number.POSITIVE_INFINITY
-  const { dueMs, ticksDue } = schedule === 'uneven'
-    ? unevenly({ arrivals, spacingMs, seed }, last)
-    : evenly(spacingMs, last)
+  const { dueMs, ticksDue } =
+    schedule === 'uneven' ? unevenly({ arrivals, spacingMs, seed }, last) : evenly(spacingMs, last)
   return {
     spacingMs,
     /** Milliseconds after the start at which tick i is due. @param {number} i */

@@ -18,7 +18,7 @@ const foreignPart = 0.05
  * Items that were stored in the measured window, of which it has its rate, and by which its CPU and bytes are divided. Where
  * all that was due in it was stored, that is what was due; else, and with no schedule, ticks lie across its edges, and what
  * was acknowledged in its seconds counts, as they count it.
- * @param {Pick<Plan, 'rate' | 'pacing'>} plan
+ * @param {Pick<Plan, 'schedule'>} plan
  * @param {{ acked: number, offered: number }} due in the window
  * @param {number} acked in the window, whenever it was due
  */

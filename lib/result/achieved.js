@@ -13,10 +13,7 @@ const boundaryMs = 50
 
 /** @param {WriteRun} run */
 const isScheduled = ({ plan }) =>
-  namesOfKind(plan).inBatches &&
-  plan.pacing === 'open' &&
-  plan.schedule === 'even' &&
-  plan.spacingMs > 0
+  namesOfKind(plan).inBatches && plan.pacing === 'open' && plan.schedule === 'even' && plan.spacingMs > 0
 
 /** @param {number} value @param {number} low @param {number} high */
 const clamped = (value, low, high) => Math.min(high, Math.max(low, value))

@@ -79,9 +79,7 @@ export const measuringWindow = ({ plan, ledger, onOpen, onBacklog = () => {}, el
   }
   /** The length of a tick where ticks are even. @param {number} secondMs */
   const boundaryMs = (secondMs) =>
-    plan.schedule === 'even'
-      ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs
-      : secondMs
+    plan.schedule === 'even' ? Math.ceil(secondMs / plan.spacingMs - 1e-9) * plan.spacingMs : secondMs
   return {
     /** When what is due is measured. */
     fromMs: () => fromMs,

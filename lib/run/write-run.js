@@ -319,7 +319,10 @@ export class WriteRun {
   drained() {
     const { plan, frame, needs } = this
     const isWhole =
-      plan.schedule !== 'none' && Boolean(plan.ticks ?? plan.rates) && !needs.stop.aborted && !frame.hasEnded()
+      plan.schedule !== 'none' &&
+      Boolean(plan.ticks ?? plan.rates) &&
+      !needs.stop.aborted &&
+      !frame.hasEnded()
     const overMs = isWhole ? Number(plan.endMs) : this.#offeredMs
     this.#endMs = Math.max(overMs, this.writing.lastSettledMs())
   }
@@ -374,7 +377,12 @@ export class WriteRun {
     for (const name of load.unplayed?.() ?? [])
       warn({ code: 'passes', message: `the pass of ${name} was not played`, invalidates: true })
     const passes = load.passes?.()?.passes ?? []
-    for (const message of strategy.declared.reasons(load.counts?.() ?? {}, plan, passes, bundles?.sum ?? null))
+    for (const message of strategy.declared.reasons(
+      load.counts?.() ?? {},
+      plan,
+      passes,
+      bundles?.sum ?? null,
+    ))
       warn({ code: 'replies', message, invalidates: true })
   }
 }

@@ -53,8 +53,7 @@ export const slotMapOf = (topology) => {
       else list.push(from, to)
     }
     if (!owners) put(addresses[0], low, high)
-    else if (!batch.slots)
-      for (let i = low; i < high; i++) put(ownerOf(batch.slotAt(i, values)), i, i + 1)
+    else if (!batch.slots) for (let i = low; i < high; i++) put(ownerOf(batch.slotAt(i, values)), i, i + 1)
     else {
       ends ??= endsOf(owners)
       for (let from = low; from < high; ) {

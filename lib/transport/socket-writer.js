@@ -1,10 +1,10 @@
 // The driver on plain sockets: a queue to every server, the map of slots, and the events of both.
 import { TargetError } from '../base/errors.js'
 import { itemTimesOf } from '../probes/item-times.js'
+import { writeBytes } from './batch-bytes.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
 import { durableOf, notKept } from './durable.js'
-import { writeBytes } from './batch-bytes.js'
 import { netOf } from './net.js'
 import { isOverdue, policyOf } from './policy.js'
 import { renewalsOf } from './reconnecting-socket.js'

@@ -25,8 +25,7 @@ const isSum = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d
 const runLane = async (lane) => {
   for await (const event of run({ ...lane, timeout: Number(timeout) })) {
     if (event.type === 'test:fail') process.exitCode = 1
-    const [, name, amount] =
-      event.type === 'test:diagnostic' ? (isSum.exec(event.data.message) ?? []) : []
+    const [, name, amount] = event.type === 'test:diagnostic' ? (isSum.exec(event.data.message) ?? []) : []
     if (!name) events.write(event)
     else if (name === 'duration_ms') sums.set(name, Math.max(sums.get(name) ?? 0, Number(amount)))
     else sums.set(name, (sums.get(name) ?? 0) + Number(amount))

@@ -60,7 +60,13 @@ for (const cluster of [false, true])
           await ask('DEL', ...keys)
           assert.deepEqual([outcome.offered, outcome.acked, bundles?.delivery], [items, items, delivery])
           assert.equal(bundles?.calls, Math.ceil(items / size))
-          assert.deepEqual(bundles?.sum, { before: 0, after: items, acked: items, uncertain: 0, different: 0 })
+          assert.deepEqual(bundles?.sum, {
+            before: 0,
+            after: items,
+            acked: items,
+            uncertain: 0,
+            different: 0,
+          })
           // 500 increments of 150 counters: the first 50 get one more.
           assert.deepEqual(
             amounts,

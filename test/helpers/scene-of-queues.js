@@ -80,7 +80,12 @@ export const tickOf = (/** @type {number} */ chunk, /** @type {number} */ index 
 export const jobOf = (tick, { commands = 2, valueBytes = 1, connection = 0 } = {}) => {
   const step = eachStep((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
   const batch = batchOf(step, { first: 1, count: commands }, { cluster: false, values })
-  return { batch: withBytes(batch, values, true, connection), values: tick.values, ranges: [0, commands], at: 0 }
+  return {
+    batch: withBytes(batch, values, true, connection),
+    values: tick.values,
+    ranges: [0, commands],
+    at: 0,
+  }
 }
 
 /** @param {number} chunk @param {number} [index] @param {Parameters<typeof jobOf>[1]} [size] */

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { batchOf } from '../../lib/transport/batch.js'
-import {
-  cutOf,
-  withBytes,
-  estimateBytes,
-  lowerBound,
-  writeBytes,
-} from '../../lib/transport/batch-bytes.js'
+import { cutOf, estimateBytes, lowerBound, withBytes, writeBytes } from '../../lib/transport/batch-bytes.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { oldest, time } from '../../lib/workloads/declare.js'
 import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
@@ -16,7 +10,7 @@ import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @import { Batch } from '../../lib/transport/batch-bytes.js' */
+/** @import { Batch } from '../../lib/transport/batch.js' */
 /** @import { Hole, TickValues } from '../../lib/wire/encode.js' */
 /** @import { Step } from '../../lib/workloads/step.js' */
 
@@ -134,8 +128,7 @@ const play = (batch, seed) => {
 for (const [name, step, count, cluster] of samples)
   for (const kept of [true, false])
     test(`${name}, ${kept ? 'kept' : 'not kept'}: every cut is what fresh encoding gives`, () => {
-      for (let seed = 1; seed <= 10; seed++)
-        play(withBytes(batchIn(step, count, cluster), zeros, kept), seed)
+      for (let seed = 1; seed <= 10; seed++) play(withBytes(batchIn(step, count, cluster), zeros, kept), seed)
     })
 
 const small = eachStep((n) => ['SET', `k:${n}`, score])

@@ -152,7 +152,10 @@ prefix -> {"prefix":"test:"} -> driver socket · prefix test:
   })
 
 test('arrivals that come unevenly are held against what was due', () => {
-  const uneven = text({ plan: { ...plan, arrivals: 'daily:10m', schedule: 'uneven' }, rate: { nominal: 2400, achieved: 1000 } })
+  const uneven = text({
+    plan: { ...plan, arrivals: 'daily:10m', schedule: 'uneven' },
+    rate: { nominal: 2400, achieved: 1000 },
+  })
   assert.equal(uneven.split('\n')[0], 'VALID: every item acknowledged, all that was due')
   shows(uneven, { rate: /^1,000 items\/s, 100 % of what was due \(.*the target rate is 2,400\)$/ })
 })
