@@ -20,7 +20,6 @@ const asked = new RegExp(
 
 /** How often a module asks. @type {Record<string, [times: number, reason: string]>} */
 const allowed = {
-  'lib/loads/index.js': [1, 'it is the list: consumers of earlier versions name no kind'],
   'lib/loads/rhythm.js': [2, 'how long passes and all other writing kinds take is one sentence'],
   'lib/loads/writer-reasons.js': [2, 'reads the connections that the names of a kind say it keeps busy'],
   'lib/probes/memory-cost.js': [1, 'a queue that was drained holds no memory of its jobs'],

@@ -54,11 +54,11 @@ client above, with threads of its own on the cores -> client={"busy_pct":99.9,"t
 client above, where the thread is not told apart -> client={"busy_pct":99.9,"cpu_pct":21} -> client-contended
 client above, with nearly all of a core -> client={"busy_pct":99,"thread_cpu_pct":85} -> client-saturated
 client above, of clients that have no writers -> client={"busy_pct":99,"thread_cpu_pct":85} plan={"flow":"clients","clients":{"connections":4,"pipeline":1}} -> client-saturated -> a second one on another machine, under a --prefix of its own$
-too slow at an even rate, for no reason that is known -> rate.achieved=900 plan={"pacing":"smooth"} nodes.0.address="10.0.0.1:1" -> rate -> look at the network, or raise --window$
-too slow on this machine -> rate.achieved=900 plan={"pacing":"smooth"} -> rate -> they share the cores of this machine: lower the rate, or raise --window$
-too slow, with all cores of this machine busy -> rate.achieved=900 plan={"pacing":"smooth"} client={"busy_pct":50,"machine_busy_pct":99.4} -> rate -> of the 1,000 asked; all cores of this machine were busy \(99\.4 %\): lower the rate, or take servers on another machine$
+too slow at an even rate, for no reason that is known -> rate.achieved=900 plan.pacing="smooth" nodes.0.address="10.0.0.1:1" -> rate -> look at the network, or raise --window$
+too slow on this machine -> rate.achieved=900 plan.pacing="smooth" -> rate -> they share the cores of this machine: lower the rate, or raise --window$
+too slow, with all cores of this machine busy -> rate.achieved=900 plan.pacing="smooth" client={"busy_pct":50,"machine_busy_pct":99.4} -> rate -> of the 1,000 asked; all cores of this machine were busy \(99\.4 %\): lower the rate, or take servers on another machine$
 the same beside servers elsewhere -> items.acked=900 items.dropped=100 rate.achieved=900 client={"busy_pct":50,"machine_busy_pct":99.4} nodes.0.address="10.0.0.1:1" -> dropped rate -> all cores of this machine were busy \(99\.4 %\): end what else runs here
-a core that is free -> rate.achieved=900 plan={"pacing":"smooth"} client={"busy_pct":50,"machine_busy_pct":97.9} -> rate -> they share the cores
+a core that is free -> rate.achieved=900 plan.pacing="smooth" client={"busy_pct":50,"machine_busy_pct":97.9} -> rate -> they share the cores
 client unknown -> client={} -> (client-unmeasured)
 server busy but holding -> nodes.0.engine_cpu_pct=95 -> (server-saturated) -> 127\.0\.0\.1:40001.*lower the rate
 server busy and short -> nodes.0.engine_cpu_pct=99 rate.achieved=900 -> rate (server-saturated)
