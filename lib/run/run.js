@@ -217,7 +217,7 @@ const written = async (settings, needs, undo) => {
   }
 }
 
-/** @param {FrameNeeds & { plan: { flow: 'fetches' | 'workers', threads?: number }, conductor?: Conductor } & Record<string, any>} needs and those of its load */
+/** @param {FrameNeeds & { plan: Parameters<typeof readingOf>[0] & { threads?: number }, conductor?: Conductor } & Record<string, any>} needs and those of its load */
 const playedReading = (needs) =>
   played(needs, async (undo) => {
     const frame = frameOf(needs, undo)

@@ -8,10 +8,10 @@ const texts = modulesIn('lib').map(
   (name) => /** @type {const} */ ([name, sourceOf(name).replaceAll('loads/fetches/', '')]),
 )
 
-/** A kind of load is called fetches as well. @param {string} measure */
+/** A kind of load is called fetches as well, and head.js has the list of them. @param {string} measure */
 const naming = (measure) =>
   texts
-    .filter(([name]) => measure !== 'fetches' || !name.startsWith('lib/loads'))
+    .filter(([name]) => measure !== 'fetches' || !/^lib\/(loads|measures\/head)/.test(name))
     .filter(([, text]) => new RegExp(`\\b${measure}\\b`, 'i').test(text))
     .map(([name]) => name)
 
