@@ -42,12 +42,24 @@ uri: redis://h
 
 test('consumers whose rate changed fetch so again', () => {
   const rates = settingsOf('--fetch-rate 10@1s,20@2s', 'consumer').rates
-  const fetched = { flow: 'fetches', strategy: 'list', limit: 10, agents: [1], periodMs: 60, fetchHz: 50 / 3, rates, durationMs: 3000 }
+  const fetched = {
+    flow: 'fetches',
+    strategy: 'list',
+    limit: 10,
+    agents: [1],
+    periodMs: 60,
+    fetchHz: 50 / 3,
+    rates,
+    durationMs: 3000,
+  }
   const document = { schema: 1, kind: 'consumer', plan: { ...fetched, source: 'target', pacing: 'open' } }
   const path = fileOf(JSON.stringify(document), 'run.json')
   assert.deepEqual(settingsOf(`-f ${path}`, 'consumer').rates, rates)
   const other = fileOf(JSON.stringify({ ...document, plan: { ...fetched, flow: 'drops' } }), 'run.json')
-  assert.throws(() => settingsOf(`-f ${other}`, 'consumer'), /is not the result of a run: its plan: 'flow' must be/)
+  assert.throws(
+    () => settingsOf(`-f ${other}`, 'consumer'),
+    /is not the result of a run: its plan: 'flow' must be/,
+  )
 })
 
 test('JSON is read as well', () => {
