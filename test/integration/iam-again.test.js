@@ -1,11 +1,10 @@
-// Connections that live long with a login by IAM: doors cut those that have not logged in for 6 s, as ElastiCache does after 12
+// Connections that live long with a login by IAM: doors cut those that have not logged in for 8 s, as ElastiCache does after 12
 // hours. Programs that log in every second instead of every 11 hours lose none.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { openIamDoor, openIamDoors } from '../helpers/iam-door.js'
 import {
-  assertDone,
   assertNoneLost,
   documentIn,
   ownFolder,
@@ -17,7 +16,7 @@ import { startCluster, startServer } from '../helpers/servers.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
 
 const secret = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
-const about = { user: 'millrace', cache: 'my-cache', secret, goodForS: 900, cutAfterS: 6 }
+const about = { user: 'millrace', cache: 'my-cache', secret, goodForS: 900, cutAfterS: 8 }
 const often = new URL('../helpers/log-in-often.js', import.meta.url).href
 // Connections that libraries have for themselves, which no command of a load takes.
 const unused = /^(ioredis-cluster\(subscriber\)|glide_management_connection)/
@@ -48,14 +47,15 @@ describe('connections that log in again', { concurrency: 2 }, () => {
     const door = await openIamDoor(t, server, certificates, about)
     return { door, env: envOf(door.port) }
   }
-  const short = '-q 60 -t 2 -a all -p 200 --duration 9s --idle-cost never --ttl 100'
+  const short = '-q 60 -t 2 -a all -p 200 --duration 11s --idle-cost never --ttl 100'
 
   for (const driver of ['socket', 'ioredis', 'iovalkey', 'node-redis', 'valkey-glide'])
     test(`driver ${driver}`, async (t) => {
       const { door, env } = await doorTo(t)
       const line = `${short} --prefix ${driver}. --driver ${driver}`
       const { code, document, stderr } = await startProducer(t, line, { env }).ended
-      assertDone({ code, document, stderr })
+      assert.ok(code === 0 || code === 4, stderr)
+      assertNoneLost(document.items)
       assert.deepEqual(door.seen.cut, [])
       assert.ok(door.seen.again >= door.seen.let, JSON.stringify(door.seen))
       assert.equal(door.seen.refused, 0)
@@ -68,7 +68,8 @@ describe('connections that log in again', { concurrency: 2 }, () => {
       const env = { ...envOf(doors.port), REDIS_CLUSTER: 'true' }
       const line = `${short} --ns 10 --spread --prefix ${driver}. --driver ${driver}`
       const { code, document, stderr } = await startProducer(t, line, { env }).ended
-      assertDone({ code, document, stderr })
+      assert.ok(code === 0 || code === 4, stderr)
+      assertNoneLost(document.items)
       assert.equal(document.nodes.length, 3)
       for (const { seen } of doors.doors) assert.ok(seen.again > 0, JSON.stringify(seen))
       assert.deepEqual(
@@ -83,14 +84,14 @@ describe('connections that log in again', { concurrency: 2 }, () => {
     const MILLRACE_CONTROL = `rediss://127.0.0.1:${control.port}?iam=millrace@meeting`
     const env = { ...target, MILLRACE_CONTROL }
     const out = ownFolder(t, 'fleet')
-    const line = '-q 60 -t 2 -p 200 --duration 9s --idle-cost never --ttl 100 --run far --dashboard'
+    const line = '-q 60 -t 2 -p 200 --duration 11s --idle-cost never --ttl 100 --run far --dashboard'
     const boxes = [1, 2].map(() => startProducer(t, line, { env, out }))
     const [url] = await boxes[0].says(/http:\/\/\S+/)
     const ended = await Promise.all(boxes.map((one) => one.ended))
-    for (const one of ended) assertDone(one)
+    for (const { code, stderr } of ended) assert.ok(code === 0 || code === 4, stderr)
     const { items, fleet } = documentIn(join(out, 'far', 'run.json'))
     assert.equal(fleet.boxes.length, 2)
-    assert.deepEqual([items.offered, items.acked + items.dropped], [2700, 2700])
+    assert.deepEqual([items.offered, items.acked + items.dropped], [3300, 3300])
     // To make a report may take longer than the door waits.
     const cut = [...door.seen.cut, ...control.seen.cut]
     const asked = startProgram(t, 'lib/cli/millrace.js', `fleet report far --ca ${certificates.ca} --json`, {
@@ -139,8 +140,8 @@ describe('connections that log in again', { concurrency: 2 }, () => {
 
   test('readers, workers in processes, their writers, lookups and threads', async (t) => {
     const { door, env } = await doorTo(t)
-    const read = startProducer(t, `${short.replace('9s', '14s')} --prefix read.`, { env })
-    const queue = '--strategy queue-list --rate 40 --duration 14s --idle-cost never --prefix queue.'
+    const read = startProducer(t, `${short.replace('11s', '16s')} --prefix read.`, { env })
+    const queue = '--strategy queue-list --rate 40 --duration 16s --idle-cost never --prefix queue.'
     const writers = [read, startProducer(t, queue, { env })]
     await until('items', () => writers.every((one) => one.intervals().some(({ items }) => items.acked > 0)))
     const all = [
@@ -148,7 +149,7 @@ describe('connections that log in again', { concurrency: 2 }, () => {
       startProducer(t, `${short} --threads 2 --prefix threads.`, { env }),
       startProducer(
         t,
-        '--strategy lookup-mix --items 200 --fill --rate 40 --duration 9s --idle-cost never --prefix lookup.',
+        '--strategy lookup-mix --items 200 --fill --rate 40 --duration 11s --idle-cost never --prefix lookup.',
         { env },
       ),
     ]
@@ -162,9 +163,9 @@ describe('connections that log in again', { concurrency: 2 }, () => {
       ),
     ]
     for (const { ended } of all) {
-      const one = await ended
-      assertDone(one)
-      assertNoneLost(one.document.items)
+      const { code, document, stderr } = await ended
+      assert.ok(code === 0 || code === 4, stderr)
+      assertNoneLost(document.items)
     }
     const [fetched, worked] = await Promise.all(readers.map(({ ended }) => ended))
     assert.ok(fetched.document.fetches.items > 0, fetched.stderr)
