@@ -5,14 +5,18 @@ import { digits, median, start } from './room.js'
 /** @import { Case, Room } from './room.js' */
 
 const counts = [1, 2, 4, 8]
-const rateHz = 100_000
+// One thread is busy with it.
+const rateHz = 200_000
+// Each thread compiles its code for itself.
+const warmUpS = 12
 
 /** @param {Room} room @param {number} threads */
 const written = async (room, threads) => {
   const seconds = room.seconds(30)
   const load = ['-q', String(rateHz), '-t', '8', '-a', 'all', '-c', '10', '--threads', String(threads)]
   const { ended, counted } = start(room, 'scripts/bench/counted-threads.js', [
-    ...[...load, '--duration', String(seconds), '--warm-up', '3', '--idle-cost', 'never'],
+    ...[...load, '--duration', String(warmUpS + seconds), '--warm-up', String(warmUpS)],
+    ...['--idle-cost', 'never'],
   ])
   const { client, rate, duration_s: durationS } = await ended
   const [, orders, answers] = /threads: (\d+) (\d+)/.exec(counted()) ?? []
