@@ -5,7 +5,7 @@ import * as S from '../base/shape.js'
 import { exactly } from '../base/typed.js'
 import { bytes, count, facts, micros, percent, plainText, rate } from '../base/units.js'
 import { ranksOf } from '../traffic/items.js'
-import { amount, counts, timesField, worst } from './fields.js'
+import { amount, counts, length, timesField, worst } from './fields.js'
 import {
   counter,
   histogram,
@@ -317,6 +317,7 @@ export const cache = measure({
     'cache.at_once': worst('count'),
     'cache.stampede': worst('count'),
     'cache.moments': counts(),
+    'cache.over_s': length(),
     'cache.deciles': counts(),
     hit_us: timesField(),
     miss_us: timesField(),
@@ -332,23 +333,27 @@ export const cache = measure({
     /** @type {CacheCounts} */
     const seen = { ...none, hitTimes, missTimes, decile: deciles.add }
     const whole = { hit: 0, miss: 0 }
+    let saidS = 0
     return {
       counts: seen,
       /** Replies by their meaning, of the whole run. */
       replies: () => ({ hit: whole.hit + seen.hits, miss: whole.miss + seen.misses }),
       second() {
         const { hits, misses } = seen
+        const atS = elapsed() / 1000
         whole.hit += hits
         whole.miss += misses
         const found = {
           ...Object.fromEntries(added.map((name) => [`cache.${name}`, seen[name]])),
           'cache.at_once': seen.atOnce,
           'cache.stampede': seen.stampede,
-          ...momentsOf(hits, hits + misses, elapsed() / 1000),
+          ...momentsOf(hits, hits + misses, atS),
+          'cache.over_s': atS - saidS,
           'cache.deciles': deciles.take(),
           hit_us: hitTimes.endSecond(),
           miss_us: missTimes.endSecond(),
         }
+        saidS = atS
         Object.assign(seen, none)
         return found
       },
@@ -367,8 +372,8 @@ export const cache = measure({
     // Boxes share what is in the cache: their shares of one second count as one.
     const moments = n > 0 ? { ...sumsOfSeconds, n: Math.floor(n / (plan.totalAgents ?? 1)) } : null
     const found = moments && keys > 0 ? shareOfHits(sums.hits, keys, moments) : null
-    // A window has a line for its last part of a second, too.
-    const inWindow = mastersIn(window).overS || moments?.n || overS || null
+    // Seconds of the servers begin and end at other moments.
+    const inWindow = window['cache.over_s'] || overS || null
     const pct = (/** @type {number} */ share) => Math.min(100, Math.max(0, share * 100))
     const ofServer = ofServers(window, plan.totalAgents > 1 ? null : { hits: sums.hits, misses: sums.misses })
     return {

@@ -95,9 +95,9 @@ describe('caches', { concurrency: 1 }, () => {
     assert.equal(items.acked, 4000)
     assert.equal(await callsOf(server, 'mget'), 4000)
     assert.equal(counts.miss, cache.fills)
-    // What is filled stays: the number of keys is that of the first misses.
+    // What is filled stays: the number of keys is that of the first misses, and of those that came meanwhile.
     const keys = Number(await cli(server, 'DBSIZE'))
-    assert.ok(cache.fills >= keys - 5 && cache.fills < 1.2 * keys, `${cache.fills} fills, ${keys} keys`)
+    assert.ok(cache.fills >= keys - 5 && cache.fills < 2 * keys, `${cache.fills} fills, ${keys} keys`)
   })
 
   test('fields of hashes, and writes that invalidate', async (t) => {
@@ -208,7 +208,7 @@ describe('caches', { concurrency: 1 }, () => {
     const asked = counts.hit + counts.miss
     assert.ok(mgets <= asked && mgets > 0.99 * asked, `${mgets} MGET of ${asked} keys`)
     const keys = await sum(async (server) => Number(await cli(server, 'DBSIZE')))
-    assert.ok(cache.fills >= keys - 5 && cache.fills < 1.2 * keys, `${cache.fills} fills, ${keys} keys`)
+    assert.ok(cache.fills >= keys - 5 && cache.fills < 2 * keys, `${cache.fills} fills, ${keys} keys`)
   })
 
   test('maxmemory that changes midway makes a run not valid', async (t) => {

@@ -212,6 +212,20 @@ test('hits by INFO are of the same requests, though it answers beside the second
     assert.equal(alone, (920 / 1060) * 100)
 })
 
+test('misses a second are of the seconds in which they were counted, not of those of the servers', () => {
+  const nodes = { 0: { role: 'master', over_ms: 7600, keyspace_hits: 1, keyspace_misses: 1 } }
+  const window = {
+    'cache.hits': 9600,
+    'cache.misses': 30_780,
+    'cache.fills': 16_200,
+    'cache.over_s': 8.1,
+    nodes,
+  }
+  const known = /** @type {any} */ ({ window, plan: { cache: {}, totalAgents: 1 }, overS: 15 })
+  const { misses_per_s: misses, source_per_s: fills } = /** @type {any} */ (cache.summary(known)).cache
+  assert.deepEqual([misses, fills], [3800, 2000])
+})
+
 const calm = {
   ...{ is_moving: false, drift_points_per_min: 0, limit_changed: false, fragmentation: 1.1 },
 }
