@@ -28,8 +28,9 @@ import { screenOf } from './screen.js'
  */
 /** @typedef {ReturnType<typeof memoryRequest>} Request */
 
-// What a server takes without a key, its clients' buffers included, until a run says it.
-const usualBase = 2.5e6
+// What a server takes without a key, and for each connection, until a run says it.
+const [usualBase, connectionBytes] = [2e6, 4e4]
+const usualConnections = 50
 const usualBytes = 200
 const leastBytes = 2e6
 const besideKeys = 1.1
@@ -106,7 +107,8 @@ const startOf = async ({ settings, checks }, stop) => {
     cluster: settings.cluster,
     variant: null,
   })
-  const curve = await drawnCurve(plan, { policy: settings.policy ?? 'allkeys-lru', stopNow: stop })
+  const { policy = 'allkeys-lru', connections = usualConnections } = settings
+  const curve = await drawnCurve(plan, { policy, stopNow: stop })
   if (!curve) return null
   const wanted = Math.max(
     50,
@@ -115,7 +117,7 @@ const startOf = async ({ settings, checks }, stop) => {
   const at = curve.points.find(({ policy_pct, lru_pct }) => (policy_pct ?? lru_pct) >= wanted)
   return {
     whole: curve.footprint_bytes,
-    start: (at?.memory_bytes ?? curve.footprint_bytes * 0.9) + usualBase,
+    start: (at?.memory_bytes ?? curve.footprint_bytes * 0.9) + usualBase + connectionBytes * connections,
   }
 }
 

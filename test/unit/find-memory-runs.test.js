@@ -40,6 +40,22 @@ const search = async (third) => {
   return { ...found, played: runs }
 }
 
+test('the first run has room for the buffers of its connections', async () => {
+  const firstOf = async (/** @type {object} */ more) => {
+    const { settings, ...request } = requested()
+    /** @type {number[]} */
+    const tried = []
+    await searched(
+      { ...request, settings: { ...settings, ...more } },
+      new AbortController().signal,
+      () => {},
+      async (_, { memory }) => runWith(tried.push(memory) && memory),
+    )
+    return tried[0]
+  }
+  assert.equal(Math.round((await firstOf({})) - (await firstOf({ connections: 10 }))), 40 * 4e4)
+})
+
 for (const [code, message] of [
   ['cache-limit', 'maxmemory of a server changed while it was measured'],
   ['cache-swap', 'the machine swaps'],
