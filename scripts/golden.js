@@ -1,8 +1,9 @@
 // Everything that is made of recorded results, for a comparison of two versions of the code:
 //   node scripts/golden.js OUT FOLDER...  writes it to the folder OUT: of a run run.json made again, report, CSV, charts,
 //                                         Prometheus, the live page's state, and the middle of the run as a window; of an
-//                                         experiment, a comparison or another answer its text, page and charts; and what
-//                                         commands print that need no run: help, metrics, plans, differences of the runs
+//                                         experiment, a comparison, a search, a choice or another answer its text, page and
+//                                         charts; and what commands print that need no run: help, metrics, plans, differences
+//                                         of the runs. A fleet is the folder of the box that led
 //   node scripts/golden.js A B            prints what differs between two such folders; numbers to five digits
 
 import { execFile } from 'node:child_process'
@@ -175,6 +176,9 @@ if (rest.length === 1 && existsSync(join(rest[0], 'help.txt'))) {
     for (const [name, content] of Object.entries(await madeOf(folder)))
       keep(`${basename(folder)}-${name}`, content)
   const having = (/** @type {string} */ file) => rest.filter((folder) => existsSync(join(folder, file)))
-  for (const [name, argv] of Object.entries(linesOf(having('run.json'), having('calibration.json'))))
-    keep(`${name.replace(' ', '-')}.txt`, await printed(argv))
+  for (const [name, argv] of Object.entries(linesOf(having('run.json'), having('calibration.json')))) {
+    const text = await printed(argv)
+    const isJson = argv.includes('--json') && !/exit \d+\n$/.test(text)
+    keep(`${name.replace(' ', '-')}.${isJson ? 'json' : 'txt'}`, isJson ? JSON.parse(text) : text)
+  }
 }
