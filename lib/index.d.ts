@@ -745,6 +745,7 @@ export interface Second {
     at_once?: number | null
     stampede?: number | null
     moments?: Record<string, unknown> | unknown[] | null
+    over_s?: number | null
     deciles?: Record<string, unknown> | unknown[] | null
   } | null
   hit_us?: Histogram | null

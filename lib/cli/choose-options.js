@@ -148,7 +148,7 @@ export const chooseAbout = {
     ],
     ['a model of your own among them', '--workload workload.yaml --strategy list,stream,./feed.yaml'],
     ['one model on several servers', '--across servers --strategy list --rate 50k'],
-    ['the policy of a cache', '--strategy cache-aside --maxmemory 50MB --items 200k --rate 10k'],
+    ['the policy of a cache', '--strategy cache-aside --maxmemory 9MB --items 40k --rate 5k'],
   ],
   more: `Exit codes: 0 one is chosen (best, or the simplest of those that differ by less than 3 %), 98 cannot tell which is best, 4 no candidate has valid runs, 3 none can run on the servers. docs/choose.md says how it decides, and how sure that is.`,
 }

@@ -109,6 +109,7 @@ test('these fields are added over time first, and then over boxes', () => {
     ...[
       'backlog',
       'between',
+      'cache.over_s',
       'client.machine',
       'client.over_s',
       'client.rss_mb',
