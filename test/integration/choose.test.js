@@ -44,7 +44,7 @@ test('the policy of a cache: the one that keeps what is asked for, by misses', a
     codes[/** @type {'best'} */ (answer.state)].includes(Number(code)),
     `${code}: ${stdout}\n${stderr}`,
   )
-  assert.deepEqual([answer.asked.across, answer.asked.maxmemory], ['policies', '5MB'])
+  assert.deepEqual([answer.asked.across, answer.asked.maxmemory], ['policies', '3MB'])
   // Random eviction misses about 1.15 times as much; beside heavy load it may not be told.
   const [first, second] = answer.candidates
   if (answer.state === 'best') assert.equal(first.name, 'allkeys-lru')
