@@ -22,7 +22,7 @@ const searched = async (t, more) => {
 describe('the least memory of a cache', { concurrency: 1 }, () => {
   test('is found, with runs on both sides', async (t) => {
     const { code, found, stderr } = await searched(t, '--rate 2k --slo hit_rate>80% --time 60s')
-    assert.equal(code, 0, stderr)
+    assert.equal(code, 0, `${found.sentence}\n${stderr}`)
     const { low, middle, high } = found.find
     assert.ok(low <= middle && middle <= high && high / low < 1.6, JSON.stringify(found.find))
     assert.ok(low > 2e6 && high < 9e6)
@@ -36,7 +36,7 @@ describe('the least memory of a cache', { concurrency: 1 }, () => {
       t,
       '--rate 1k --with miss-time=60ms --slo latency.p90<30ms --time 60s',
     )
-    assert.equal(code, 0, stderr)
+    assert.equal(code, 0, `${found.sentence}\n${stderr}`)
     assert.equal(found.state, 'found')
     assert.equal(found.binds, 'latency.p90<30ms')
     for (const { hit_pct: hits, passed } of found.trials)
