@@ -4,7 +4,7 @@ import { arrivalsWords } from '../traffic/arrivals.js'
 import { scheduleIn } from '../traffic/even.js'
 import { playsPasses, strategyNamed } from '../workloads/index.js'
 import { namesOfKind } from './names.js'
-import { chunksOf } from './ticks/plan.js'
+import { chunksOf } from './shares.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'

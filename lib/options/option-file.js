@@ -5,10 +5,8 @@ import { join } from 'node:path'
 import { DEFAULT_MAX_MEMBERS, namesOf } from '../../settings.js'
 import { didYouMean } from '../base/did-you-mean.js'
 import { errorOf, OptionError } from '../base/errors.js'
-import { faultIn } from '../base/json-schema.js'
 import { plainText } from '../base/units.js'
-import { namesOfKind } from '../loads/names.js'
-import { plan as planShape } from '../measures/head.js'
+import { names, namesOfKind } from '../loads/names.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
 import { typedRates } from '../traffic/rates.js'
 import { shown } from './values.js'
@@ -199,8 +197,10 @@ const ofRun = (document, path, options) => {
     throw new OptionError(
       `--file ${plainText(path)}: the result of a ${plainText(String(document.kind)).slice(0, 20)}, not of a ${kind}`,
     )
-  const wrong = faultIn(document.plan, planShape)
-  if (wrong) throw new OptionError(`--file ${plainText(path)} is not the result of a run: its plan: ${wrong}`)
+  if (!Object.hasOwn(names, String(document.plan.flow)))
+    throw new OptionError(
+      `--file ${plainText(path)} is not the result of a run: 'plan.flow' must be one of ${Object.keys(names).join(', ')}`,
+    )
   const plan = isReader ? withoutWriters(document.plan) : document.plan
   /** @type {Record<string, unknown>} */
   const settings = { ...settingsIn(plan), ...serversOf(document) }

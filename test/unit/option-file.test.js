@@ -58,7 +58,7 @@ test('consumers whose rate changed fetch so again', () => {
   const other = fileOf(JSON.stringify({ ...document, plan: { ...fetched, flow: 'drops' } }), 'run.json')
   assert.throws(
     () => settingsOf(`-f ${other}`, 'consumer'),
-    /is not the result of a run: its plan: 'flow' must be/,
+    /is not the result of a run: 'plan.flow' must be one of ticks,/,
   )
 })
 

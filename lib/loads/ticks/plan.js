@@ -4,7 +4,7 @@ import { libraryOf } from '../../base/libraries.js'
 import { duesOf } from '../../traffic/arrivals.js'
 import { isEven, scheduleIn } from '../../traffic/even.js'
 import { names } from '../names.js'
-import { sharedAmong } from '../shares.js'
+import { chunksOf, sharedAmong } from '../shares.js'
 import { longestWarmUpMs } from '../warm-up.js'
 
 /**
@@ -32,19 +32,6 @@ import { longestWarmUpMs } from '../warm-up.js'
  * @property {number | null} ticks
  * @property {number | null} endMs when the last interval ends
  */
-
-// The smallest spacing that a timer of Node keeps; shorter ones bunch up.
-const smoothSpacingMs = 5
-
-/**
- * Into how many equal parts an interval is cut: as asked, or for smooth pacing as many as the timer allows.
- * @param {Pick<Settings, 'pacing' | 'periodMs' | 'chunks'>} settings
- * @param {number} smallestShare
- */
-export const chunksOf = ({ pacing, periodMs, chunks }, smallestShare) =>
-  pacing === 'smooth'
-    ? Math.max(chunks, Math.min(smallestShare, Math.floor(periodMs / smoothSpacingMs)), 1)
-    : chunks
 
 /** @param {Settings} settings @param {number} spacingMs @param {number} chunks */
 const tickCount = (settings, spacingMs, chunks) => {
