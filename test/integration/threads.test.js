@@ -149,8 +149,9 @@ describe('threads', { concurrency: 3 }, () => {
         acked <= calls && calls <= acked + unsettled,
         `${acked} acked, ${calls} calls, ${unsettled} not`,
       )
-      // Half of a batch of a hundredth of a second, or of two.
-      assert.ok(unsettled <= 400, `${unsettled} unsettled`)
+      // Half of a batch of a hundredth of a second, or of two; and on a busy machine what fell due while it was late.
+      const lateMs = document.latency_us.intended.max / 1000
+      assert.ok(unsettled <= 400 + 4 * lateMs, `${unsettled} unsettled, ${lateMs} ms late`)
       const [first, second] = document.agents
       assert.ok(second.acked > 0)
       assert.equal(first.acked + second.acked, acked)
@@ -163,27 +164,6 @@ describe('threads', { concurrency: 3 }, () => {
     ).ended
     assertDone(whole)
     assert.equal(whole.document.items.offered, 12_800)
-  })
-
-  const skip = process.platform !== 'linux'
-  test('as many connections as open files allow are opened, each in at most 40 kB', { skip }, async (t) => {
-    // 100,000 are 4 GB. The server has as many, and both have other files.
-    const [, files] = /^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    // Ports of one address to another are 28,000 at most.
-    const connections = Math.min(25_000, Number(files) - 1500)
-    const server = await startServer(t, { config: { maxclients: String(connections + 200) } })
-    const line = '--strategy lookup-get --keys 1000 --fill --rate 1000 --duration 2s --warm-up 0 --no-report'
-    const least = await startProducer(t, line, { env: at(server) }).ended
-    const most = startProducer(t, `${line} --connections ${connections}`, { env: at(server) })
-    await until('all are open', async () => {
-      const [, clients] = /connected_clients:(\d+)/.exec(await server.redis.info('clients')) ?? []
-      return Number(clients) >= connections
-    })
-    const { document, stderr } = await most.ended
-    assert.equal(outcomesOf(document.items), document.items.offered, stderr)
-    assert.ok(document.items.acked > 0, stderr)
-    const each = (document.client.rss_mb_max - least.document.client.rss_mb_max) / connections
-    assert.ok(each > 0 && each <= 0.04, `${each * 1000} kB each of ${connections}`)
   })
 
   test('an interrupt ends all threads, and there is a result', async (t) => {
@@ -206,4 +186,26 @@ describe('threads', { concurrency: 3 }, () => {
     assert.match(line, /thread \d of 4: .*127\.0\.0\.1/)
     assert.ok(!/^ {4}at /m.test(stderr), stderr)
   })
+})
+
+// By itself: it takes what there is of both cores.
+const skip = process.platform !== 'linux'
+test('as many connections as open files allow are opened, each in at most 40 kB', { skip }, async (t) => {
+  // 100,000 are 4 GB. The server has as many, and both have other files.
+  const [, files] = /^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+  // Ports of one address to another are 28,000 at most.
+  const connections = Math.min(25_000, Number(files) - 1500)
+  const server = await startServer(t, { config: { maxclients: String(connections + 200) } })
+  const line = '--strategy lookup-get --keys 1000 --fill --rate 1000 --duration 2s --warm-up 0 --no-report'
+  const least = await startProducer(t, line, { env: at(server) }).ended
+  const most = startProducer(t, `${line} --connections ${connections}`, { env: at(server) })
+  await until('all are open', async () => {
+    const [, clients] = /connected_clients:(\d+)/.exec(await server.redis.info('clients')) ?? []
+    return Number(clients) >= connections
+  })
+  const { document, stderr } = await most.ended
+  assert.equal(outcomesOf(document.items), document.items.offered, stderr)
+  assert.ok(document.items.acked > 0, stderr)
+  const each = (document.client.rss_mb_max - least.document.client.rss_mb_max) / connections
+  assert.ok(each > 0 && each <= 0.04, `${each * 1000} kB each of ${connections}`)
 })
