@@ -51,7 +51,7 @@ test('each step once for each operation, the pause between them, and no part of 
   monitor.disconnect()
   const gaps = [...times.values()].flatMap(([set, get]) => (get === undefined ? [] : [(get - set) * 1000]))
   assert.ok(gaps.length > 400 && Math.min(...gaps) >= 299, `${gaps.length}, ${Math.min(...gaps)} ms`)
-  assert.ok(document.latency_us.service.p50 < 200_000, JSON.stringify(document.latency_us.service))
+  assert.ok(document.latency_us.service.p50 < 299_000, JSON.stringify(document.latency_us.service))
 })
 
 const orders = `
