@@ -258,13 +258,14 @@ export const cacheSection = section('cache', shape, {
   reasons: (of, { measured_s: measuredS }) => {
     const drift = of.drift_points_per_min ?? 0
     return {
+      // It moves the share, too.
+      'cache-limit':
+        of.limit_changed &&
+        'maxmemory of a server changed while it was measured: the share of hits is of neither limit',
       'cache-moving':
         of.is_moving &&
         Math.abs(drift * (measuredS ?? 0)) / 60 > leastDrift &&
         `the share of hits still ${drift > 0 ? 'rose' : 'fell'} by ${points(Math.abs(drift))} points a minute: the cache was not warm; run for longer`,
-      'cache-limit':
-        of.limit_changed &&
-        'maxmemory of a server changed while it was measured: the share of hits is of neither limit',
       'cache-swap':
         of.fragmentation !== null &&
         of.fragmentation < leastResident &&
