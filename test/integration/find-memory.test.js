@@ -39,8 +39,9 @@ describe('the least memory of a cache', { concurrency: 1 }, () => {
     assert.equal(code, 0, `${found.sentence}\n${stderr}`)
     assert.equal(found.state, 'found')
     assert.equal(found.binds, 'latency.p90<30ms')
-    for (const { hit_pct: hits, passed } of found.trials)
-      assert.ok(passed ? hits > 89 : hits < 91, `${hits} % of hits: ${passed}`)
+    // A busy machine is late, too.
+    for (const { hit_pct: hits, passed } of found.trials) assert.ok(!passed || hits > 89, `${hits} % of hits`)
+    assert.ok(found.trials.some((/** @type {any} */ { hit_pct: hits, passed }) => !passed && hits < 91))
   })
 
   test('no memory meets a limit above the most that can be hits', async (t) => {
