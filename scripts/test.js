@@ -13,7 +13,7 @@ import { startSharedServers } from './test/shared-servers.js'
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 const quickFolders = ['unit', 'simulation', 'contract']
 const restFolders = ['seeds', 'peers', 'integration', 'browser']
-const testTimeoutMs = 600_000 // of a file on Node 20, of a test from 22 on
+const testTimeoutMs = 1_800_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
 // With four of the rest, two cores are so busy that programs under test fall behind their rates.
 const filesAtOnce = 3

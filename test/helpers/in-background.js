@@ -1,4 +1,4 @@
 // Imported by tests that only compute: beside them are tests of programs that must keep their rates.
 import { setPriority } from 'node:os'
 
-setPriority(10)
+setPriority(5)

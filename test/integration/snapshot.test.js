@@ -69,6 +69,9 @@ const saved = async (t, options) => {
   return { path: join(dir, 'dump.rdb'), truth, server }
 }
 
+// The server draws the levels of a sorted set at random, each time that it loads one.
+const chanceOf = (/** @type {string} */ pattern) => (pattern.startsWith('rank:') ? 0.03 : 0.01)
+
 /** Keys by pattern, and their memory within 1 %. @param {any} found @param {Awaited<ReturnType<typeof saved>>['truth']} truth */
 const assertPatterns = (found, truth) => {
   const groups = Object.entries(truth)
@@ -81,7 +84,7 @@ const assertPatterns = (found, truth) => {
     const one = found.patterns.find((/** @type {any} */ each) => each.pattern === pattern)
     assert.equal(one?.keys.value, keys, pattern)
     assert.ok(
-      Math.abs(one.memory_bytes.value / memory - 1) < 0.01,
+      Math.abs(one.memory_bytes.value / memory - 1) < chanceOf(pattern),
       `${pattern}: ${one.memory_bytes.value} and ${memory} by ${found.server.version} of ${JSON.stringify(found.file)}`,
     )
   }
