@@ -33,7 +33,12 @@ test('three boxes of a cache: one result, of the hits that the server counts, an
   const byServer = (100 * hits) / (hits + misses)
   assert.ok(Math.abs(byUs - byServer) < 0.1, `${byUs} %, by INFO ${byServer} %`)
   assert.ok(Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.5, `${cache.hit_pct}, ${cache.info_hit_pct} %`)
-  assert.ok(infoOf('evicted_keys') > 0 && cache.evicted_per_s > 0)
+  const evicted = infoOf('evicted_keys')
+  // A busy machine may have no two answers of INFO within the seconds that are measured.
+  assert.ok(
+    evicted > 0 && (cache.evicted_per_s === null || cache.evicted_per_s > 0),
+    `${evicted}, ${JSON.stringify(cache)}`,
+  )
   // One box filled; what is asked for besides is of the fills.
   const filled = (await callsOf(target, 'set')) - counts.miss
   assert.ok(filled > 3000 && filled < 20_000, `${filled} keys`)
