@@ -233,7 +233,7 @@ describe('others on the replicas alone', () => {
     )
   })
 
-  test('a run that reads from replicas has reads of its own there: no cost is told apart', () => {
+  test('a run that reads from replicas has reads of its own there: none of its cost is taken for replication', () => {
     assert.equal(costs({ ran, readsReplicas: true }).cpu_us_per_item_net, null)
   })
 
