@@ -66,14 +66,17 @@ const saved = async (t, options) => {
   await redis.select(0)
   await redis.save()
   const [, dir] = /** @type {string[]} */ (await redis.config('GET', 'dir'))
-  return { path: join(dir, 'dump.rdb'), truth, server }
+  // What libc gives is up to 16 bytes longer where a rest is too small for another: a load has others than the one before.
+  const within = /mem_allocator:libc/.test(await redis.info('memory')) ? 0.03 : 0.01
+  return { path: join(dir, 'dump.rdb'), truth, within, server }
 }
 
 // The server draws the levels of a sorted set at random, each time that it loads one.
-const chanceOf = (/** @type {string} */ pattern) => (pattern.startsWith('rank:') ? 0.03 : 0.01)
+const chanceOf = (/** @type {string} */ pattern, /** @type {number} */ within) =>
+  pattern.startsWith('rank:') ? 0.03 : within
 
-/** Keys by pattern, and their memory within 1 %. @param {any} found @param {Awaited<ReturnType<typeof saved>>['truth']} truth */
-const assertPatterns = (found, truth) => {
+/** Keys by pattern, and their memory within 1 %. @param {any} found @param {Awaited<ReturnType<typeof saved>>} of */
+const assertPatterns = (found, { truth, within }) => {
   const groups = Object.entries(truth)
   assert.equal(
     found.keys,
@@ -84,14 +87,15 @@ const assertPatterns = (found, truth) => {
     const one = found.patterns.find((/** @type {any} */ each) => each.pattern === pattern)
     assert.equal(one?.keys.value, keys, pattern)
     assert.ok(
-      Math.abs(one.memory_bytes.value / memory - 1) < chanceOf(pattern),
+      Math.abs(one.memory_bytes.value / memory - 1) < chanceOf(pattern, within),
       `${pattern}: ${one.memory_bytes.value} and ${memory} by ${found.server.version} of ${JSON.stringify(found.file)}`,
     )
   }
 }
 
 test('memory by pattern is that of MEMORY USAGE over all keys; keys that have expired since are there', async (t) => {
-  const { path, truth } = await saved(t)
+  const of = await saved(t)
+  const { path } = of
   // Some of the sessions are over by now.
   await sleep(3000)
   const out = ownFolder(t, 'profile')
@@ -100,7 +104,7 @@ test('memory by pattern is that of MEMORY USAGE over all keys; keys that have ex
   })
   assert.equal(code, 0, stderr)
   const found = JSON.parse(stdout)
-  assertPatterns(found, truth)
+  assertPatterns(found, of)
   const sessions = found.patterns.find((/** @type {any} */ { pattern }) => pattern === 'session:{n}')
   assert.equal(sessions.expiring, 1)
   assert.ok(Math.abs(sessions.left_s_p50 - 200) < 5, `${sessions.left_s_p50} s left`)
@@ -129,10 +133,11 @@ for (const name of ['redis-6.2', 'redis-8.2', 'valkey-8.0', 'valkey-9.1'])
     const bin = peer(t, name)
     const newest = peer(t, 'valkey-9.1')
     if (!bin || !newest) return
-    const { path, truth } = await saved(t, { bin })
+    const of = await saved(t, { bin })
+    const { path } = of
     const running = { stop: new AbortController().signal, say: () => {} }
     const found = await snapshotOf(path, { isAnonymous: false, running })
-    assertPatterns(found, truth)
+    assertPatterns(found, of)
     if (name === 'redis-8.2') assert.match(found.warnings.join(), /Valkey does not load format 1\d of Redis/)
     else
       assert.ok(
