@@ -26,8 +26,9 @@ export const staleReads = measure({
     'stale_reads.age_us': timesField(),
   },
   by: 'each',
-  // Threads would number their writes apart.
-  applies: ({ versions, threads = 1 }) => versions === true && threads === 1,
+  // Threads, and boxes of a cache, would number their writes apart.
+  applies: ({ versions, threads = 1, totalAgents = 1 }) =>
+    versions === true && threads === 1 && totalAgents === 1,
   async open() {
     const { series } = await import('../probes/latency.js')
     const ages = series({ isFolded: true })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { staleReads } from '../../lib/measures/stale.js'
 import { staleOf, versionIn, versionOf, versionText } from '../../lib/probes/stale.js'
 import { roundTripsOf } from '../../lib/servers/round-trips.js'
 import { readersOf } from '../../lib/transport/readers.js'
@@ -35,6 +36,13 @@ const sceneOf = () => {
     counts,
   }
 }
+
+test('answers are compared where one process numbers all writes of a key', () => {
+  const applies = (/** @type {object} */ more) => staleReads.applies?.({ versions: true, totalAgents: 1, ...more })
+  assert.equal(applies({}), true)
+  for (const more of [{ threads: 2 }, { totalAgents: 3 }, { versions: undefined }])
+    assert.equal(applies(more), false, JSON.stringify(more))
+})
 
 test('an answer below what was acknowledged before the question is stale, by the time since then', () => {
   const { write, read, ages } = sceneOf()
