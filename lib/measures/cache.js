@@ -337,6 +337,10 @@ export const cache = measure({
     let saidS = 0
     return {
       counts: seen,
+      /** A box of several may come late. */
+      startRun() {
+        saidS = elapsed() / 1000
+      },
       /** Replies by their meaning, of the whole run. */
       replies: () => ({ hit: whole.hit + seen.hits, miss: whole.miss + seen.misses }),
       second() {

@@ -226,6 +226,23 @@ test('misses a second are of the seconds in which they were counted, not of thos
   assert.deepEqual([misses, fills], [3800, 2000])
 })
 
+test('the first second of a box that came late is no longer than it was there', async () => {
+  let nowMs = 0
+  const plan = { order: 'uniform', quantity: 10, cache: {} }
+  const source = await cache.open(/** @type {any} */ ({ plan, elapsed: () => nowMs }))
+  nowMs = 30_400
+  source.startRun()
+  const lengths = [31_000, 32_000].map((atMs) => {
+    nowMs = atMs
+    return source.second()['cache.over_s']
+  })
+  assert.deepEqual(
+    lengths.map((s) => s.toFixed(3)),
+    ['0.600', '1.000'],
+  )
+  source.close()
+})
+
 const calm = {
   ...{ is_moving: false, drift_points_per_min: 0, limit_changed: false, fragmentation: 1.1 },
 }
