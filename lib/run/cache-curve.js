@@ -28,7 +28,7 @@ import { strategyOf } from '../workloads/bound-strategy.js'
  * @property {number} endMs
  * @property {Pick<Measured, 'policy' | 'memory_bytes' | 'data_bytes' | 'keys'> & Partial<Pick<Measured, 'evicted_per_s' | 'masters'>>} measured
  * @property {{ masters: readonly string[], owners: Uint16Array | null }} [topology] of a cluster
- * @property {number} [filled] keys that were written before the run
+ * @property {number | null} [filled] keys that were written before the run; null: it is not known how many
  * @property {Settings | null} eviction null: not known
  * @property {number} [overhead] bytes that a key takes beside its value, where nothing was measured
  */
@@ -100,6 +100,14 @@ const requestsOf = ({ plan, offered, fromMs, endMs, measured }) => {
   }
 }
 
+/** The share of hits with the memory of the run; null: what was there is not known. @param {ReturnType<typeof missCurve>} curve @param {About} about */
+const predictedIn = (curve, { measured, filled = null }) => {
+  const { data_bytes: bytes, evicted_per_s: evicted } = measured
+  if (bytes === null) return null
+  if (evicted !== 0) return curve.policyAt(bytes) ?? curve.lruAt(bytes)
+  return filled === null ? null : curve.allKept(filled)
+}
+
 /** @param {About} about */
 export const curveOf = (about) => {
   const { plan, offered, measured, eviction } = about
@@ -126,12 +134,6 @@ export const curveOf = (about) => {
   }))
   const over = shareOver({ points: risingOf(points) })
   const { ceiling_pct, footprint_bytes, sampled_keys, sampled_part } = curve
-  const here =
-    measured.data_bytes === null
-      ? null
-      : measured.evicted_per_s === 0
-        ? curve.allKept(about.filled ?? 0)
-        : (curve.policyAt(measured.data_bytes) ?? curve.lruAt(measured.data_bytes))
   return {
     policy: evicts ? policy : 'lru',
     maxmemory_samples: eviction?.samples ?? null,
@@ -144,7 +146,7 @@ export const curveOf = (about) => {
     })),
     ceiling_pct,
     footprint_bytes: footprint_bytes + besides,
-    predicted_pct: here,
+    predicted_pct: predictedIn(curve, about),
     sampled_keys,
     sampled_part,
   }

@@ -58,7 +58,9 @@ export const curveIn = async ({ strategy, target, needs, loaded }, { measured, .
   if (!measured || family.type !== 'string') return null
   const eviction = await evictionOf(target)
   const { masters, owners } = target.topology
-  const servers = { topology: { masters, owners }, eviction, filled: loaded?.keys }
+  // Another box may have filled.
+  const filled = about.plan.clients?.fill === 'none' ? 0 : (loaded?.keys ?? null)
+  const servers = { topology: { masters, owners }, eviction, filled }
   return curveAside({ ...about, ...servers, measured }, needs.stopNow)
 }
 

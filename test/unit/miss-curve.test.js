@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { drawsOfPart, seedOfPart } from '../../lib/loads/parts.js'
+import { curveOf } from '../../lib/run/cache-curve.js'
 import { simulated, usualEviction } from '../../lib/traffic/cache-models.js'
 import { drawsOf } from '../../lib/traffic/items.js'
 import { fillingOf, keysInUse } from '../../lib/traffic/keys-in-use.js'
@@ -152,6 +153,22 @@ test('where nothing is evicted, hits are of the keys that a fill wrote, and of t
       `${filled}: ${part.allKept(filled)} %, ${share} %`,
     )
   }
+})
+
+test('where it is not known how many keys a fill wrote, nothing is predicted by them', () => {
+  const { items } = requestsOf({}, {})
+  const about = {
+    plan: {
+      ...{ ...items, arrivals: 'constant', nominalHz: 10_000, totalAgents: 1, cache: { batch: 1 } },
+      clients: { ratio: [0, 1], connections: 10, fill: 'keys', expires: false },
+    },
+    ...{ offered: 20_000, fromMs: 1000, endMs: 2000, eviction: null },
+    measured: { policy: 'allkeys-lru', memory_bytes: 5e6, data_bytes: 4e6, keys: 12_000, evicted_per_s: 0 },
+  }
+  const predicted = (/** @type {number | null} */ filled) =>
+    curveOf(/** @type {any} */ ({ ...about, filled }))?.predicted_pct
+  assert.equal(predicted(null), null)
+  assert.ok(Number(predicted(0)) < Number(predicted(12_000)))
 })
 
 test('masters with less room for keys than others have hits of their own', () => {
