@@ -299,7 +299,8 @@ export const recordOfChoice = ({ asked, at, round, run, reader, idle }) => {
   const why =
     reasons.length === 0
       ? 'missing' in cost
-        ? `no ${metrics[cost.missing].title} could be told: ${weightWords(asked.weigh)} needs it`
+        ? (metrics[cost.missing].none ??
+          `no ${metrics[cost.missing].title} could be told: ${weightWords(asked.weigh)} needs it`)
         : null
       : isUnsustained(run, asked.rate)
         ? `it sustained ${perSecond(run.rate.achieved)} of ${perSecond(asked.rate)} items/s`

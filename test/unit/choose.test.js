@@ -11,6 +11,7 @@ import { choose, chooseDocument } from '../../lib/answers/choose/report.js'
 import { turnoversOf } from '../../lib/answers/choose/turnover.js'
 import { firstFault } from '../../lib/base/json-schema.js'
 import { exactly } from '../../lib/base/typed.js'
+import { recordOfChoice } from '../../lib/cli/choose.js'
 import { chooseOptions, chooseRequest } from '../../lib/cli/choose-options.js'
 import { plannedLoad } from '../../lib/cli/commands/plan.js'
 import { typedLine } from '../../lib/options/command-line.js'
@@ -143,6 +144,23 @@ test('a cost is net of the idle servers, and weighed as a geometric mean', () =>
   assert.deepEqual(costOf({ cpu: 8 }, weights), { missing: 'memory' })
   const ofCache = costMetrics({ ...run(10_000, 3.5), cache: { hit_pct: 92 } }, idleSecondsOf(run(2, 0.5)))
   assert.deepEqual([ofCache.misses, ofCache.memory], [8, undefined])
+})
+
+test('a policy that misses nothing has no cost, which is said', () => {
+  const played = (/** @type {number} */ hit_pct) =>
+    recordOfChoice(
+      /** @type {any} */ ({
+        ...{ asked: { rate: 1000, weigh: { misses: 1 } }, at: 0, round: 1, reader: null },
+        run: { rate: { achieved: 1000 }, warnings: [], server: {}, cache: { hit_pct } },
+        idle: { cpu_pct: 0, net_bytes_per_s: 0 },
+      }),
+    ).outcome
+  assert.equal(Number(played(92).cost).toFixed(6), '8.000000')
+  assert.deepEqual(played(100), {
+    cost: null,
+    why: 'missed nothing: all keys fit; give less --with maxmemory',
+    final: false,
+  })
 })
 
 const runsOf = (/** @type {number} */ candidate, /** @type {number} */ cpu, /** @type {number} */ memory) =>

@@ -14,13 +14,21 @@ import { plainText } from '../../base/units.js'
  * @typedef {{ cpu_pct: number, net_bytes_per_s: number }} Idle of all nodes without items
  */
 
-/** Each with its title, a short one, and the unit of its values. @type {Readonly<Record<Metric, { title: string, short: string, unit: 'us' | 'bytes' | 'pct' }>>} */
+/**
+ * Each with its title, a short one, the unit of its values, and why a run that is valid may have none.
+ * @type {Readonly<Record<Metric, { title: string, short: string, unit: 'us' | 'bytes' | 'pct', none?: string }>>}
+ */
 export const metrics = Object.freeze({
   cpu: { title: 'server CPU per item, idle excluded', short: 'CPU', unit: 'us' },
   memory: { title: 'memory per item', short: 'memory', unit: 'bytes' },
   network: { title: 'network per item', short: 'network', unit: 'bytes' },
   latency: { title: 'p99 from the due time', short: 'p99', unit: 'us' },
-  misses: { title: 'misses of the cache', short: 'misses', unit: 'pct' },
+  misses: {
+    title: 'misses of the cache',
+    short: 'misses',
+    unit: 'pct',
+    none: 'missed nothing: all keys fit; give less --with maxmemory',
+  },
 })
 export const metricNames = Object.freeze(keysOf(metrics))
 
