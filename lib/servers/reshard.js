@@ -278,9 +278,15 @@ export const resharding = (needs) => {
       if (!replica) throw new TargetError(`${master.address} has no replica that could take over`)
       const request = () => ask(replica.address, 'CLUSTER', 'FAILOVER')
       await request()
+      // A replica whose last election was less than four node timeouts ago counts its votes again: it calls itself the master,
+      // and is none a moment later.
+      const hasTakenOver = async () => {
+        const views = await Promise.all([replica.address, master.address].map(seenFrom))
+        return views.every((seen) => seen.some(({ id, slots }) => id === replica.id && slots.length > 0))
+      }
       await until(
         `${replica.address} takes over from ${master.address}`,
-        async () => (await seenFrom(replica.address)).some(({ self, slots }) => self && slots.length > 0),
+        hasTakenOver,
         // The master grants it only while the replica keeps up; after 5 s it has to be asked anew.
         request,
       )
