@@ -38,7 +38,8 @@ const sceneOf = () => {
 }
 
 test('answers are compared where one process numbers all writes of a key', () => {
-  const applies = (/** @type {object} */ more) => staleReads.applies?.({ versions: true, totalAgents: 1, ...more })
+  const applies = (/** @type {object} */ more) =>
+    staleReads.applies?.({ versions: true, totalAgents: 1, ...more })
   assert.equal(applies({}), true)
   for (const more of [{ threads: 2 }, { totalAgents: 3 }, { versions: undefined }])
     assert.equal(applies(more), false, JSON.stringify(more))
