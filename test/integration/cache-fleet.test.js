@@ -8,8 +8,9 @@ import { callsOf, cli } from '../helpers/servers.js'
 test('three boxes of a cache: one result, of the hits that the server counts, and the curve of all their requests', async (t) => {
   const { target, boxHere, result } = await fleetOf(t)
   await cli(target, 'CONFIG', 'SET', 'maxmemory', '5mb', 'maxmemory-policy', 'allkeys-lru')
+  // A fill leaves some room; the misses of a second need more.
   const line =
-    '--strategy cache-aside --keys 20k --popularity zipf:0.99 --value-size 200 --connections 8 --pipeline 8 --fill'
+    '--strategy cache-aside --keys 20k --popularity zipf:0.99 --value-size 1000 --connections 8 --pipeline 8 --fill'
   const boxes = Array.from({ length: 3 }, () =>
     boxHere(`${line} --rate 3000 --duration 6s --warm-up 2s -t 3 --run caches`),
   )
@@ -41,7 +42,7 @@ test('three boxes of a cache: one result, of the hits that the server counts, an
   )
   // One box filled; what is asked for besides is of the fills.
   const filled = (await callsOf(target, 'set')) - counts.miss
-  assert.ok(filled > 3000 && filled < 20_000, `${filled} keys`)
+  assert.ok(filled > 1000 && filled < 10_000, `${filled} keys`)
   assert.ok(Math.abs(curve.predicted_pct - cache.hit_pct) < 1.5, `${curve.predicted_pct}, ${cache.hit_pct}`)
   assert.equal(cache.deciles.length, 10)
 })
