@@ -1,5 +1,6 @@
 // Makes the result of a writing run from counts, latencies and samples.
 
+import { keysFilled } from '../loads/clients/fill.js'
 import { namesOfKind, opensWhileItRuns } from '../loads/names.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { storedAtCost } from '../probes/costs.js'
@@ -58,8 +59,7 @@ export const curveIn = async ({ strategy, target, needs, loaded }, { measured, .
   if (!measured || family.type !== 'string') return null
   const eviction = await evictionOf(target)
   const { masters, owners } = target.topology
-  // Another box may have filled.
-  const filled = about.plan.clients?.fill === 'none' ? 0 : (loaded?.keys ?? null)
+  const filled = keysFilled(about.plan, loaded)
   const servers = { topology: { masters, owners }, eviction, filled }
   return curveAside({ ...about, ...servers, measured }, needs.stopNow)
 }

@@ -333,3 +333,6 @@ const keysThere = async (target) => {
     ? null
     : sizes.reduce((sum, size) => Number(sum) + Number(size), 0)
 }
+
+/** Keys that were there when the requests began; null: another box may have filled. @param {Plan} plan @param {{ keys: number } | null} loaded */
+export const keysFilled = ({ clients }, loaded) => (clients?.fill === 'none' ? 0 : (loaded?.keys ?? null))
