@@ -127,11 +127,12 @@ const startOf = async ({ settings, checks }, stop) => {
  * @param {AbortSignal} stop
  * @param {(line: string) => void} say
  * @param {typeof played} play
+ * @param {typeof startOf} begins
  */
-export const searched = async (request, stop, say, play = played) => {
+export const searched = async (request, stop, say, play = played, begins = startOf) => {
   const { settings, slos, trials: count, checks } = request
   say(`drawing requests for ${several(settings.quantity, 'key')}: where to begin`)
-  const begin = await startOf(request, stop)
+  const begin = await begins(request, stop)
   const whole = begin?.whole ?? settings.quantity * usualBytes
   /** @type {Run[]} */
   const runs = []

@@ -7,10 +7,10 @@ import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 
 const options = [...findOptions, ...loadOptions]
-const line = 'cache-aside --keys 2k --popularity zipf:0.99 --rate 1k --over memory --slo hit_rate>80%'
+const line = 'cache-aside --keys 2k --popularity zipf:0.99 --rate 1k --over memory --slo'
 
-const requested = () => {
-  const typed = typedLine(line.split(' '), options)
+const requested = (slo = 'hit_rate>80%') => {
+  const typed = typedLine([...line.split(' '), slo], options)
   const settings = settingsOf(typed, options, { env: {}, takesWords: true })
   return memoryRequest({ settings, typed, env: {}, dotenvText: '' })
 }
@@ -28,6 +28,9 @@ const runWith = (memory, more = {}) => {
   })
 }
 
+/** To draw the requests takes a second. */
+const known = async () => ({ whole: 2e6, start: 2.5e6 })
+
 /** @param {object} third what the third run has besides */
 const search = async (third) => {
   let runs = 0
@@ -36,6 +39,7 @@ const search = async (third) => {
     new AbortController().signal,
     () => {},
     async (_, { memory }) => runWith(memory, ++runs === 3 ? third : {}),
+    known,
   )
   return { ...found, played: runs }
 }
@@ -54,6 +58,27 @@ test('the first run has room for the buffers of its connections', async () => {
     return tried[0]
   }
   assert.equal(Math.round((await firstOf({})) - (await firstOf({ connections: 10 }))), 40 * 4e4)
+})
+
+test('a limit of latency is met where most requests need not wait for the source, and is what binds', async () => {
+  const enough = 70
+  const limit = 'latency.p90<30ms'
+  const { found, runs, trials } = await searched(
+    requested(limit),
+    new AbortController().signal,
+    () => {},
+    async (_, { memory }) => {
+      const { cache } = runWith(memory)
+      return runWith(memory, { latency_us: { intended: { p90: cache.hit_pct > enough ? 900 : 60_000 } } })
+    },
+    known,
+  )
+  assert.deepEqual([found?.state, found?.binds, found?.confirmed], ['found', limit, true])
+  const least = 1e5 * (enough - 40)
+  const { low, high } = found?.find ?? assert.fail('nothing found')
+  assert.ok(Number(low) <= least && least <= Number(high), JSON.stringify(found))
+  assert.equal(runs.length, trials.length)
+  for (const { hit_pct: hits, passed } of trials) assert.equal(passed, hits > enough)
 })
 
 for (const [code, message] of [
