@@ -12,11 +12,14 @@ const released = new URL('../data/corrupt-run/', import.meta.url)
 // Undefined: it is taken out.
 const values = [null, 5, 'x', [], {}, undefined, 1e308, true, [null], '<script>', {}]
 
-/** The places in a document. @param {any} value @param {string[]} [path] @returns {string[][]} */
+const keysOf = (/** @type {object} */ value) =>
+  Object.keys(value).slice(0, Array.isArray(value) ? 1 : undefined)
+
+/** The places in a document; of what is repeated in a list, those of the first. @param {any} value @param {string[]} [path] @returns {string[][]} */
 const placesIn = (value, path = []) =>
   typeof value !== 'object' || value === null || path.length > 4
     ? [path]
-    : [path, ...Object.keys(value).flatMap((key) => placesIn(value[key], [...path, key]))]
+    : [path, ...keysOf(value).flatMap((key) => placesIn(value[key], [...path, key]))]
 
 /** @param {any} value @param {string[]} path @param {unknown} put @returns {any} */
 const changed = (value, [key, ...rest], put) => {

@@ -45,7 +45,7 @@ const [valkey] = serverless?.engines ?? []
 test('cost never falls with rate, lifetime or size, on nodes and serverless', async () => {
   for (const strategy of ['sorted-set', 'stream'])
     for (const [name, values] of Object.entries({
-      ...{ rate: [100, 4000, 9000], ttlS: [1, 3, 40_000], valueBytes: [3, 50, 50_000] },
+      ...{ rate: [100, 4000, 9000], ttlS: [1, 3, 4000], valueBytes: [3, 50, 50_000] },
     })) {
       const before = { nodes: 0, serverless: 0 }
       for (const value of values) {

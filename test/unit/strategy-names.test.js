@@ -8,12 +8,13 @@ const modules = ['settings.js', ...modulesIn('lib').filter((name) => !name.start
 // As TYPE names them, these are types of keys as well.
 const types = new Set(['list', 'set', 'hash', 'stream'])
 
+const names = strategyNames()
+const quoted = new RegExp(`(['"\`])(${names.join('|')})['"\`]`, 'g')
+
 const namesIn = (/** @type {string} */ line) => {
   const code = line.replace(/^\s*(\/\/|\*|\/\*\*).*$/, '').replace(/\/\*\*.*?\*\//g, '')
-  return strategyNames().filter(
-    (name) =>
-      (types.has(name) ? /strateg/i.test(code) : true) && new RegExp(`['"\`]${name}['"\`]`).test(code),
-  )
+  const found = [...code.matchAll(quoted)].map(([, , name]) => name)
+  return found.filter((name) => !types.has(name) || /strateg/i.test(code))
 }
 
 test('no module of lib/ but the workloads, nor settings.js, names a strategy', () => {
