@@ -15,7 +15,7 @@ const quickFolders = ['unit', 'simulation', 'contract']
 const restFolders = ['seeds', 'peers', 'integration', 'browser']
 const testTimeoutMs = 1_800_000 // of a file on Node 20, of a test from 22 on
 const silenceLimitMs = 660_000 // a file whose tests are over but which does not end: no other limit holds there
-// With four of the rest, two cores are so busy that programs under test fall behind their rates.
+// With four that use a core, programs under test fall behind their rates.
 const filesAtOnce = 3
 const unitProcesses = 6
 
@@ -134,6 +134,14 @@ const longest = `
 `
   .split(/\s+/)
   .filter(Boolean)
+// They take a third of a core and less: searches and calibrations in real time, limits that are waited for.
+const waiting = `
+  integration/find-memory integration/fleet-faults integration/find-fleet integration/choose integration/find
+  integration/plan integration/memory integration/conductor integration/fleet-experiment integration/fleet-control
+  integration/late-replicas peers/queries integration/answer-limit integration/cloudwatch integration/plan-wire
+`
+  .split(/\s+/)
+  .filter(Boolean)
 const fileOf = (/** @type {string} */ name) => join('test', `${name}.test.js`)
 /** The place of a file: the longest first, then by name. @param {string} file */
 const placeOf = (file) => {
@@ -142,14 +150,16 @@ const placeOf = (file) => {
 }
 
 /**
- * Files that run beside each other, by how many at once: seeds, which take what others leave of the CPU, and all others.
+ * Files that run beside each other, by how many at once: those that wait, and seeds, which take what others leave of the CPU; and
+ * all others.
  * @param {readonly string[]} files
  */
 export function lanesOf(files) {
-  const isOfSeeds = (/** @type {string} */ file) => file.startsWith(join('test', 'seeds'))
+  const waits = new Set(waiting.map(fileOf))
+  const isBeside = (/** @type {string} */ file) => waits.has(file) || file.startsWith(join('test', 'seeds'))
   return [
-    { atOnce: filesAtOnce, files: files.filter((file) => !isOfSeeds(file)) },
-    { atOnce: 1, files: files.filter(isOfSeeds) },
+    { atOnce: filesAtOnce, files: files.filter((file) => !isBeside(file)) },
+    { atOnce: 1, files: files.filter(isBeside) },
   ]
 }
 
@@ -161,7 +171,9 @@ export function testFiles(folders) {
     ),
   )
   const tests = files.filter((name) => name.endsWith('.test.js'))
-  const gone = longest.find((name) => folders.includes(name.split('/')[0]) && !tests.includes(fileOf(name)))
+  const gone = [...longest, ...waiting].find(
+    (name) => folders.includes(name.split('/')[0]) && !tests.includes(fileOf(name)),
+  )
   if (gone) throw new Error(`scripts/test.js: there is no ${gone}`)
   return tests.sort().sort((a, b) => placeOf(a) - placeOf(b))
 }

@@ -30,7 +30,6 @@ const ways = [
     promises: true,
   },
   // Filters and outputs.
-  { name: 'queue-list', key: 'list', producer: {}, worker: { take: 5, outputs: 2 }, promises: false },
   {
     name: 'queue-list',
     key: 'list',

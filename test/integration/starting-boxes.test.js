@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
 import { millraceVersion } from '../../lib/base/version.js'
@@ -55,6 +55,21 @@ const merged = (home) => {
     .filter((path) => existsSync(path))
     .map((path) => JSON.parse(readFileSync(path, 'utf8')))
   return found.find(({ items, agents }) => agents.length === 2 && items.acked > 0)
+}
+
+const packages = ownFolder({ after }, 'package')
+/** @type {Promise<string> | undefined} */
+let archiveMade
+/** The package, which is made once. */
+const packed = () => {
+  archiveMade ??= run('npm', ['pack', '--silent', '--pack-destination', packages], {
+    cwd: root,
+    env: { ...testEnvironment(process.env), NODE_V8_COVERAGE: undefined },
+  }).then(({ status, stdout, stderr }) => {
+    assert.equal(status, 0, stderr)
+    return join(packages, stdout.trim().split('\n').at(-1) ?? '')
+  })
+  return archiveMade
 }
 
 describe('what starts the boxes of a fleet', { concurrency: 2 }, () => {
@@ -147,9 +162,7 @@ describe('what starts the boxes of a fleet', { concurrency: 2 }, () => {
   test('user data: sets up a box in a folder that stands for /, and its unit is the one of the package', async (t) => {
     const home = ownFolder(t, 'user-data')
     const env = { ...testEnvironment(process.env), NODE_V8_COVERAGE: undefined }
-    const packed = await run('npm', ['pack', '--silent', '--pack-destination', home], { cwd: root, env })
-    assert.equal(packed.status, 0, packed.stderr)
-    const archive = join(home, packed.stdout.trim().split('\n').at(-1) ?? '')
+    const archive = await packed()
     const box = join(home, 'box')
     const { status, stdout, stderr } = await run('bash', [join(folder, 'user-data.sh')], {
       env: {
@@ -272,98 +285,104 @@ const onAws = 'fleet files spring-test --boxes 3xc7g.large --region eu-west-1 --
 const asBoxes =
   '-- --host clustercfg.items.abc123.euw1.cache.amazonaws.com --tls --cluster -q 3000000 -t 3 --iam bench'
 
-test('EC2: the price is said and nothing written; then a template, and three lines', async (t) => {
-  const out = ownFolder(t, 'aws')
-  const dry = await runCommand(t, `${onAws} --dry-run --out ${out} ${asBoxes}`, { out: false })
-  assert.equal(dry.code, 0, dry.stderr)
-  // Three boxes at 0.073 and the control at 0.0168, for an hour and a half.
-  assert.match(
-    dry.stdout,
-    /^3 boxes of c7g\.large \(spot\): 0\.24 USD an hour .*at most 0\.35 until the boxes end themselves/,
-  )
-  assert.deepEqual(readdirSync(out), [])
-  const { stdout } = await runCommand(t, `${onAws} --out ${out} ${asBoxes}`, { out: false })
-  const lines = stdout.trim().split('\n').slice(-3)
-  assert.deepEqual(
-    lines.map((line) => line.split(/\s+/)[0]),
-    ['start', 'watch', 'end'],
-  )
-  const path = join(out, 'spring-test/template.yaml')
-  // The short forms of functions are tags.
-  const template = parse(readFileSync(path, 'utf8'), { logLevel: 'error' })
-  const boxes = Object.keys(template.Resources).filter((name) => /^Box\d+$/.test(name))
-  assert.deepEqual(boxes, ['Box1', 'Box2', 'Box3'])
-  const { LaunchTemplateData: made } = template.Resources.BoxTemplate.Properties
-  assert.equal(made.InstanceInitiatedShutdownBehavior, 'terminate')
-  assert.equal(made.InstanceMarketOptions.MarketType, 'spot')
-  for (const name of ['Control', ...boxes])
-    assert.ok(template.Resources.LastResort.Properties.Target.Input.includes(`\${${name}}`))
-  const [header, script] = made.UserData['Fn::Base64'][1]
-  assert.match(header, /export RUN='spring-test' ENDS_IN='90' OPTIONS='--host clustercfg.* -t 3 --iam bench'/)
-  assert.equal(`#!/bin/bash\n${script}`.trim(), text('user-data.sh').trim())
-  assert.ok(Buffer.byteLength(header + script) < 16_384, 'user data of EC2')
-  assert.ok(statSync(path).size < 51_200, 'a template without a bucket')
-})
+describe('EC2', { concurrency: 2 }, () => {
+  test('the price is said and nothing written; then a template, and three lines', async (t) => {
+    const out = ownFolder(t, 'aws')
+    const dry = await runCommand(t, `${onAws} --dry-run --out ${out} ${asBoxes}`, { out: false })
+    assert.equal(dry.code, 0, dry.stderr)
+    // Three boxes at 0.073 and the control at 0.0168, for an hour and a half.
+    assert.match(
+      dry.stdout,
+      /^3 boxes of c7g\.large \(spot\): 0\.24 USD an hour .*at most 0\.35 until the boxes end themselves/,
+    )
+    assert.deepEqual(readdirSync(out), [])
+    const { stdout } = await runCommand(t, `${onAws} --out ${out} ${asBoxes}`, { out: false })
+    const lines = stdout.trim().split('\n').slice(-3)
+    assert.deepEqual(
+      lines.map((line) => line.split(/\s+/)[0]),
+      ['start', 'watch', 'end'],
+    )
+    const path = join(out, 'spring-test/template.yaml')
+    // The short forms of functions are tags.
+    const template = parse(readFileSync(path, 'utf8'), { logLevel: 'error' })
+    const boxes = Object.keys(template.Resources).filter((name) => /^Box\d+$/.test(name))
+    assert.deepEqual(boxes, ['Box1', 'Box2', 'Box3'])
+    const { LaunchTemplateData: made } = template.Resources.BoxTemplate.Properties
+    assert.equal(made.InstanceInitiatedShutdownBehavior, 'terminate')
+    assert.equal(made.InstanceMarketOptions.MarketType, 'spot')
+    for (const name of ['Control', ...boxes])
+      assert.ok(template.Resources.LastResort.Properties.Target.Input.includes(`\${${name}}`))
+    const [header, script] = made.UserData['Fn::Base64'][1]
+    assert.match(
+      header,
+      /export RUN='spring-test' ENDS_IN='90' OPTIONS='--host clustercfg.* -t 3 --iam bench'/,
+    )
+    assert.equal(`#!/bin/bash\n${script}`.trim(), text('user-data.sh').trim())
+    assert.ok(Buffer.byteLength(header + script) < 16_384, 'user data of EC2')
+    assert.ok(statSync(path).size < 51_200, 'a template without a bucket')
+  })
 
-test('EC2: what cannot be in a template, or no run would take, is refused before it costs anything', async (t) => {
-  const said = async (/** @type {string | string[]} */ line) => {
-    const { code, stderr } = await runCommand(t, line, { out: false })
-    return `${code} ${stderr.trim()}`
-  }
-  assert.match(await said('fleet files --boxes 3xc7g.large -- -q 10'), /^2 what is to be started\?/)
-  assert.match(
-    await said('fleet files r --boxes 300xc7g.large -- -q 10'),
-    /^2 --boxes 300xc7g\.large: must be 1 to 64 boxes/,
-  )
-  assert.match(await said(`${onAws}`), /^2 which run\? put the options of millrace write behind --/)
-  assert.match(
-    await said(`${onAws} -- --host h --password secret123`),
-    /^2 a password is no part of a template/,
-  )
-  assert.match(await said(`${onAws} -- --host h --nope`), /^2 unknown option --nope/)
-  assert.match(await said(`${onAws} -- --host h --out here`), /^2 --out behind -- is not taken/)
-  assert.match(
-    await said(`${onAws} -- --host h --duration 90m`),
-    /^2 --ttl of 1:30:00 ends the boxes before their run, whose --duration is 1:30:00$/,
-  )
-  assert.match(
-    await said([...onAws.split(' '), '--dry-run', '--', '--host', 'h', '--out', 'a b']),
-    /^2 options of the boxes have letters/,
-    'a box would split it',
-  )
-  assert.doesNotMatch(await said(`${onAws} -- --host h --password secret123`), /secret123/)
-})
+  test('what cannot be in a template, or no run would take, is refused before it costs anything', async (t) => {
+    const said = async (/** @type {string | string[]} */ line) => {
+      const { code, stderr } = await runCommand(t, line, { out: false })
+      return `${code} ${stderr.trim()}`
+    }
+    assert.match(await said('fleet files --boxes 3xc7g.large -- -q 10'), /^2 what is to be started\?/)
+    assert.match(
+      await said('fleet files r --boxes 300xc7g.large -- -q 10'),
+      /^2 --boxes 300xc7g\.large: must be 1 to 64 boxes/,
+    )
+    assert.match(await said(`${onAws}`), /^2 which run\? put the options of millrace write behind --/)
+    assert.match(
+      await said(`${onAws} -- --host h --password secret123`),
+      /^2 a password is no part of a template/,
+    )
+    assert.match(await said(`${onAws} -- --host h --nope`), /^2 unknown option --nope/)
+    assert.match(await said(`${onAws} -- --host h --out here`), /^2 --out behind -- is not taken/)
+    assert.match(
+      await said(`${onAws} -- --host h --duration 90m`),
+      /^2 --ttl of 1:30:00 ends the boxes before their run, whose --duration is 1:30:00$/,
+    )
+    assert.match(
+      await said([...onAws.split(' '), '--dry-run', '--', '--host', 'h', '--out', 'a b']),
+      /^2 options of the boxes have letters/,
+      'a box would split it',
+    )
+    assert.doesNotMatch(await said(`${onAws} -- --host h --password secret123`), /secret123/)
+  })
 
-test('EC2: cfn-lint finds nothing in the template, and does find faults', async (t) => {
-  const python = peer(t, 'cfn-lint')
-  if (!python) return
-  const program = join(dirname(python), 'cfn-lint')
-  const out = ownFolder(t, 'aws')
-  for (const [name, more] of [
-    ['spring-test', ''],
-    ['b', ',on-demand'],
-  ]) {
-    const line = `fleet files ${name} --boxes 3xc7i.large${more} --out ${out} ${asBoxes}`
-    assert.equal((await runCommand(t, line, { out: false })).code, 0)
-    const path = join(out, name, 'template.yaml')
-    const { status, stdout, stderr } = await run(python, [program, '--regions', 'eu-west-1', '--', path])
+  test('cfn-lint finds nothing in the template, and does find faults', async (t) => {
+    const python = peer(t, 'cfn-lint')
+    if (!python) return
+    const program = join(dirname(python), 'cfn-lint')
+    const out = ownFolder(t, 'aws')
+    const paths = []
+    for (const [name, more] of [
+      ['spring-test', ''],
+      ['b', ',on-demand'],
+    ]) {
+      const line = `fleet files ${name} --boxes 3xc7i.large${more} --out ${out} ${asBoxes}`
+      assert.equal((await runCommand(t, line, { out: false })).code, 0)
+      paths.push(join(out, name, 'template.yaml'))
+    }
+    const { status, stdout, stderr } = await run(python, [program, '--regions', 'eu-west-1', '--', ...paths])
     assert.deepEqual([status, stdout], [0, ''], stdout + stderr)
+    const [path] = paths
     writeFileSync(path, readFileSync(path, 'utf8').replace('InstanceType: t3.small', 'InstanceTyp: t3.small'))
     assert.notEqual((await run(python, [program, '--', path])).status, 0)
-  }
-})
+  })
 
-test('EC2: user data sets a box up, which joins, hands its results to S3 and asks to be shut down', async (t) => {
-  const python = peer(t, 'moto')
-  if (!python) return
-  const { endpoint, env: awsEnv } = await startMoto(t, python)
-  const [target, control] = [await startServer(t), await startServer(t)]
-  const home = ownFolder(t, 'ec2')
-  const box = join(home, 'box')
-  const bin = join(home, 'bin')
-  mkdirSync(bin)
-  // What a machine of EC2 has: the AWS program as far as it is used, and a shutdown that is only noted.
-  const aws = `#!${python}
+  test('user data sets a box up, which joins, hands its results to S3 and asks to be shut down', async (t) => {
+    const python = peer(t, 'moto')
+    if (!python) return
+    const { endpoint, env: awsEnv } = await startMoto(t, python)
+    const [target, control] = [await startServer(t), await startServer(t)]
+    const home = ownFolder(t, 'ec2')
+    const box = join(home, 'box')
+    const bin = join(home, 'bin')
+    mkdirSync(bin)
+    // What a machine of EC2 has: the AWS program as far as it is used, and a shutdown that is only noted.
+    const aws = `#!${python}
 import boto3, os, sys
 words = [word for word in sys.argv[1:] if not word.startswith('--')]
 s3 = boto3.client('s3', region_name='eu-west-1')
@@ -378,23 +397,22 @@ else:
             path = os.path.join(folder, name)
             s3.upload_file(path, bucket, prefix + os.path.relpath(path, source))
 `
-  for (const [name, content] of [
-    ['aws', aws],
-    ['shutdown', `#!/bin/bash\necho "$@" >>'${home}/shutdown'\n`],
-  ]) {
-    writeFileSync(join(bin, name), content)
-    chmodSync(join(bin, name), 0o755)
-  }
-  const env = {
-    ...testEnvironment(process.env),
-    ...awsEnv,
-    NODE_V8_COVERAGE: undefined,
-    PATH: `${bin}:${process.env.PATH}`,
-    npm_config_prefer_offline: 'true',
-  }
-  const packed = await run('npm', ['pack', '--silent', '--pack-destination', home], { cwd: root, env })
-  const archive = join(home, packed.stdout.trim().split('\n').at(-1) ?? '')
-  const bucket = `
+    for (const [name, content] of [
+      ['aws', aws],
+      ['shutdown', `#!/bin/bash\necho "$@" >>'${home}/shutdown'\n`],
+    ]) {
+      writeFileSync(join(bin, name), content)
+      chmodSync(join(bin, name), 0o755)
+    }
+    const env = {
+      ...testEnvironment(process.env),
+      ...awsEnv,
+      NODE_V8_COVERAGE: undefined,
+      PATH: `${bin}:${process.env.PATH}`,
+      npm_config_prefer_offline: 'true',
+    }
+    const archive = await packed()
+    const bucket = `
 import boto3, sys
 s3 = boto3.client('s3', region_name='eu-west-1')
 if sys.argv[1] == 'make':
@@ -402,40 +420,41 @@ if sys.argv[1] == 'make':
     s3.upload_file(sys.argv[2], 'results', 'millrace.tgz')
 else: print('\\n'.join(one['Key'] for one in s3.list_objects_v2(Bucket='results')['Contents']))
 `
-  assert.equal((await run(python, ['-c', bucket, 'make', archive], { env })).status, 0, endpoint)
-  const options = optionsFor(target).replace('-t 2', '-t 1')
-  const given = {
-    ...{ PACKAGE: 's3://results/millrace.tgz', RESULTS: 's3://results/by-ec2', ENDS_IN: '90', ROOT: box },
-    ...{ RUN: 'by-ec2', CONTROL: urlOf(control), OPTIONS: options },
-  }
-  const set = await run('bash', [join(folder, 'user-data.sh')], { env: { ...env, ...given } })
-  if (
-    set.status !== 0 &&
-    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENOTCACHED/.test(set.stderr) &&
-    !process.env.CI
-  )
-    return t.skip('the packages that it needs cannot be fetched')
-  assert.equal(set.status, 0, set.stderr)
-  assert.equal(readFileSync(join(home, 'shutdown'), 'utf8'), '-h +90\n')
-  // As systemd would, by the unit and its settings.
-  const state = join(box, 'var/lib/millrace')
-  mkdirSync(state, { recursive: true })
-  const start = `set -a; . '${box}/etc/millrace/box.env'; set +a; cd '${state}'; exec '${box}/opt/millrace/node_modules/.bin/millrace' write $BOX_OPTIONS`
-  const played = await run('sh', ['-c', start], {
-    env: { ...env, REDIS_PASSWORD: target.password, XDG_RUNTIME_DIR: home },
+    assert.equal((await run(python, ['-c', bucket, 'make', archive], { env })).status, 0, endpoint)
+    const options = optionsFor(target).replace('-t 2', '-t 1')
+    const given = {
+      ...{ PACKAGE: 's3://results/millrace.tgz', RESULTS: 's3://results/by-ec2', ENDS_IN: '90', ROOT: box },
+      ...{ RUN: 'by-ec2', CONTROL: urlOf(control), OPTIONS: options },
+    }
+    const set = await run('bash', [join(folder, 'user-data.sh')], { env: { ...env, ...given } })
+    if (
+      set.status !== 0 &&
+      /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENOTCACHED/.test(set.stderr) &&
+      !process.env.CI
+    )
+      return t.skip('the packages that it needs cannot be fetched')
+    assert.equal(set.status, 0, set.stderr)
+    assert.equal(readFileSync(join(home, 'shutdown'), 'utf8'), '-h +90\n')
+    // As systemd would, by the unit and its settings.
+    const state = join(box, 'var/lib/millrace')
+    mkdirSync(state, { recursive: true })
+    const start = `set -a; . '${box}/etc/millrace/box.env'; set +a; cd '${state}'; exec '${box}/opt/millrace/node_modules/.bin/millrace' write $BOX_OPTIONS`
+    const played = await run('sh', ['-c', start], {
+      env: { ...env, REDIS_PASSWORD: target.password, XDG_RUNTIME_DIR: home },
+    })
+    assert.ok(played.status === 0 || played.status === 4, played.stderr)
+    assert.match(
+      readFileSync(join(box, 'etc/systemd/system/millrace-box.service.d/end.conf'), 'utf8'),
+      /^ExecStopPost=\+\/opt\/millrace\/end\.sh$/m,
+    )
+    const ended = (/** @type {string} */ result) =>
+      run('bash', [join(box, 'opt/millrace/end.sh')], { env: { ...env, SERVICE_RESULT: result } })
+    assert.equal((await ended('signal')).status, 0, 'a box that was killed is started again')
+    assert.equal(readFileSync(join(home, 'shutdown'), 'utf8'), '-h +90\n')
+    const { status, stderr } = await ended('exit-code')
+    assert.equal(status, 0, stderr)
+    assert.equal(readFileSync(join(home, 'shutdown'), 'utf8'), '-h +90\n-h now\n')
+    const { stdout: keys } = await run(python, ['-c', bucket, 'list'], { env })
+    assert.match(keys, /^by-ec2\/[^/]+\/[^\n]*run\.json$/m)
   })
-  assert.ok(played.status === 0 || played.status === 4, played.stderr)
-  assert.match(
-    readFileSync(join(box, 'etc/systemd/system/millrace-box.service.d/end.conf'), 'utf8'),
-    /^ExecStopPost=\+\/opt\/millrace\/end\.sh$/m,
-  )
-  const ended = (/** @type {string} */ result) =>
-    run('bash', [join(box, 'opt/millrace/end.sh')], { env: { ...env, SERVICE_RESULT: result } })
-  assert.equal((await ended('signal')).status, 0, 'a box that was killed is started again')
-  assert.equal(readFileSync(join(home, 'shutdown'), 'utf8'), '-h +90\n')
-  const { status, stderr } = await ended('exit-code')
-  assert.equal(status, 0, stderr)
-  assert.equal(readFileSync(join(home, 'shutdown'), 'utf8'), '-h +90\n-h now\n')
-  const { stdout: keys } = await run(python, ['-c', bucket, 'list'], { env })
-  assert.match(keys, /^by-ec2\/[^/]+\/[^\n]*run\.json$/m)
 })

@@ -1,5 +1,5 @@
 // Queries by RediSearch and updates by RedisJSON, on the servers that the modules run on: held against a witness in Python.
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
 import { peer } from '../helpers/peers.js'
 import { compareUpdates, compareWithWitness, queryServer } from '../helpers/queries.js'
@@ -19,14 +19,16 @@ const placeWith = (t, version, modules) => {
   return queryServer(t, { bin, config: { loadmodule: search, ...(json && { LOADMODULE: json }) } })
 }
 
-for (const version of ['redis-8.2', 'valkey-9.1']) {
-  for (const name of names)
-    test(`${name} on ${version}`, async (t) => {
-      const place = await placeWith(t, version, ['redisearch', 'rejson'])
-      if (place) await compareWithWitness(name, place)
+describe('modules for queries', { concurrency: 3 }, () => {
+  for (const version of ['redis-8.2', 'valkey-9.1']) {
+    for (const name of names)
+      test(`${name} on ${version}`, async (t) => {
+        const place = await placeWith(t, version, ['redisearch', 'rejson'])
+        if (place) await compareWithWitness(name, place)
+      })
+    test(`update-json on ${version}`, async (t) => {
+      const place = await placeWith(t, version, ['rejson'])
+      if (place) await compareUpdates('update-json', place, 'json.set')
     })
-  test(`update-json on ${version}`, async (t) => {
-    const place = await placeWith(t, version, ['rejson'])
-    if (place) await compareUpdates('update-json', place, 'json.set')
-  })
-}
+  }
+})
