@@ -1,7 +1,7 @@
 import { chart, lyingAxis, namesAxis, whiskers } from '../lib/chart/parts.js'
 import { formatted } from '../lib/chart/theme.js'
+import { asSentence, isComparable, publishedWords } from '../lib/result/experiment-document.js'
 import { measureNamed } from '../lib/result/metrics.js'
-import { asSentence, isComparable, publishedWords } from '../lib/result/published-words.js'
 
 import { centreOf } from '../lib/result/statistics.js'
 

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { OptionError, TargetError } from '../base/errors.js'
 import { atMost } from '../base/timers.js'
 import { plainData } from '../base/units.js'
-import { listenReasons } from './listen-reasons.js'
+import { listenReasons } from '../servers/reason.js'
 
 /**
  * @import { Settings } from '../../settings.js'

@@ -1,7 +1,7 @@
 // --metrics: the live metrics, for Prometheus to ask for. Nothing of them is loaded without the option.
 import { createServer } from 'node:http'
 import { OptionError } from '../base/errors.js'
-import { listenReasons } from './listen-reasons.js'
+import { listenReasons } from '../servers/reason.js'
 
 /** @import { Line } from '../measures/fold.js' */
 

@@ -5,7 +5,7 @@ import { atMost } from '../base/timers.js'
 import { plainData, several } from '../base/units.js'
 import { controlOf, openControl } from '../fleet/control.js'
 import { statusOf } from '../fleet/status.js'
-import { whoIs } from '../report/fleet-words.js'
+import { whoIs } from '../report/words.js'
 import { disconnect } from '../servers/disconnect.js'
 import { aboutOf } from './about.js'
 

@@ -11,8 +11,6 @@ import { answersIn } from '../measures/index.js'
 import { timesText } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
 import { rowsOf as rowsIn } from '../measures/section.js'
-import { cacheRows } from './cloudwatch-words.js'
-import { boxesRow } from './fleet-words.js'
 import * as words from './words.js'
 
 /**
@@ -147,7 +145,7 @@ const writerRows = (run) => [
   ...measureRows(run, 'beside'),
   ...latencyRows(run),
   ...(run.readers ? readRows(run.readers, 'reads') : []),
-  ...boxesRow(run),
+  ...words.boxesRow(run),
 ]
 
 /** @param {Run} run @returns {Row[]} */
@@ -167,4 +165,4 @@ const rowsOf = (run) => {
 }
 
 /** @param {Run} run @returns {Row[]} */
-export const answerRows = (run) => [...rowsOf(run), ...eventsRow(run), ...cacheRows(run)]
+export const answerRows = (run) => [...rowsOf(run), ...eventsRow(run), ...words.cacheRows(run)]

@@ -12,8 +12,7 @@ import { timesLine } from '../measures/measure.js'
 import { busiestNode } from '../measures/nodes.js'
 import { batchesWords } from '../measures/ticks.js'
 import { stateWords } from '../measures/warnings.js'
-import { cacheRows, hostCpu, nodeLimit } from './cloudwatch-words.js'
-import { sentLateWords } from './words.js'
+import { cacheRows, hostCpu, nodeLimit, sentLateWords } from './words.js'
 
 /**
  * @import { Judged } from '../result/thresholds.js'

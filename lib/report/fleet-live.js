@@ -4,7 +4,7 @@ import { boxTrouble } from '../base/box-trouble.js'
 import { alignedTable, painter, shortened, wrapped } from '../base/layout.js'
 import { bytes, clockTime, count, dash, micros, percent, plainText, rate, several } from '../base/units.js'
 import { othersPath, reading } from '../measures/index.js'
-import { aheadText, whoIs } from './fleet-words.js'
+import { aheadText, whoIs } from './words.js'
 
 /**
  * @import { Status } from '../fleet/status.js'

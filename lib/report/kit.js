@@ -8,7 +8,7 @@ import { millraceVersion } from '../base/version.js'
  * @import { Schema } from '../base/shape-types.js'
  * @import { Chart } from '../chart/parts.js'
  * @import { NamedPicture } from './charts.js'
- * @import { Cell, Sections, Table } from './sections.js'
+ * @import { Cell, Sections, Table } from './cells.js'
  *
  * @typedef {'text' | 'page'} Place
  * @typedef {string | false | null | undefined} Text a false one is left out

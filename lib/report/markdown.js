@@ -1,6 +1,6 @@
 // A report as Markdown, to be pasted or kept beside code.
 
-/** @import { Cell, Sections, Table } from './sections.js' */
+/** @import { Cell, Sections, Table } from './cells.js' */
 
 /** Escapes all markup: names of hosts and texts of errors come from others. @param {string} text */
 export const markdownText = (text) => text.replace(/[\\`*_[\]<>|#~!&]/g, '\\$&')

@@ -1,5 +1,6 @@
 // What the report of a run says: the data behind the text, the page and Markdown.
 
+import { rangesText } from '../base/ranges.js'
 import { percentileOf } from '../base/samples.js'
 import { exactly } from '../base/typed.js'
 import { bytes, count, dash, facts, micros, percent, plainData } from '../base/units.js'
@@ -7,7 +8,7 @@ import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { storedUnitOf, unitOf } from '../loads/words.js'
 import { at } from '../measures/fold.js'
-import { factsIn, ofReaders, timesByWarning } from '../measures/index.js'
+import { factsIn, ofReaders, reading, timesByWarning } from '../measures/index.js'
 import { grossCost, netCost } from '../measures/server.js'
 import { stateWords } from '../measures/warnings.js'
 import { highlightsOf } from '../result/chief-metrics.js'
@@ -15,8 +16,6 @@ import { leftOutWords, measureNamed, measuresOf } from '../result/metrics.js'
 import { answerRows } from './answer.js'
 import { briefOf } from './brief.js'
 import { cell, figureCell, shownFigure } from './cells.js'
-import { cacheRows, hasHostCpu, hostCpu } from './cloudwatch-words.js'
-import { boxesTable, readerBoxesTable } from './fleet-words.js'
 import { FOLDS } from './folds.js'
 import * as words from './words.js'
 
@@ -24,8 +23,81 @@ import * as words from './words.js'
  * @import { Judged } from '../result/thresholds.js'
  * @import { Measure } from '../measures/contract.js'
  * @import { ReadRun, RunDocument, WorkRun, WriteRun } from '../result/document.js'
- * @import { Sections, Table } from './sections.js'
+ * @import { Sections, Table } from './cells.js'
  */
+
+/** More boxes than this are folded away. */
+const mostShown = 16
+const foldedBoxes = (/** @type {readonly unknown[]} */ boxes) =>
+  boxes.length <= mostShown ? {} : { fold: 'Boxes' }
+
+/** @param {{ from_s: number, to_s: number }} box */
+const timeOf = ({ from_s: fromS, to_s: toS }) => `${fromS.toFixed(0)}–${toS.toFixed(0)} s`
+
+/** @param {WriteRun} run @returns {Table[]} */
+const boxesTable = ({ fleet }) => {
+  if (!fleet) return []
+  return [
+    {
+      title: 'Boxes',
+      ...foldedBoxes(fleet.boxes),
+      note: 'Busy and CPU are of one core. The clock is how far that of the control is ahead of the box.',
+      columns: [
+        { title: 'box' },
+        { title: 'host', left: true },
+        { title: 'writers' },
+        { title: 'rate' },
+        { title: 'p99' },
+        { title: 'busy' },
+        { title: 'CPU' },
+        { title: 'clock' },
+        { title: 'there', left: true },
+      ],
+      rows: fleet.boxes.map((box) => [
+        cell(String(box.box), box.box),
+        cell(box.host),
+        cell(rangesText(box.writers), box.writers[0]),
+        cell(box.achieved == null ? '–' : count(Math.round(box.achieved)), box.achieved),
+        cell(micros(box.latency_us?.p99), box.latency_us?.p99),
+        cell(percent(box.busy_pct), box.busy_pct),
+        cell(percent(box.cpu_pct), box.cpu_pct),
+        cell(
+          `${words.aheadText(box.clock.offset_ms)} ± ${micros(box.clock.uncertainty_ms * 1000)}`,
+          box.clock.offset_ms,
+        ),
+        cell(box.state === 'done' ? timeOf(box) : `${timeOf(box)}, ${box.state}`, box.from_s),
+      ]),
+    },
+  ]
+}
+
+/** @param {WriteRun} run @returns {Table[]} */
+const readerBoxesTable = ({ readers }) => {
+  if (!readers) return []
+  return [
+    {
+      title: 'Boxes that read',
+      ...foldedBoxes(readers.boxes),
+      note: `${reading.note} Busy is of one core.`,
+      columns: [
+        { title: 'box' },
+        { title: 'host', left: true },
+        { title: 'readers' },
+        ...reading.columns.map(({ title }) => ({ title })),
+        { title: 'busy' },
+        { title: 'there', left: true },
+      ],
+      rows: readers.boxes.map((box) => [
+        cell(String(box.box), box.box),
+        cell(box.host),
+        cell(rangesText(box.readers), box.readers[0]),
+        ...reading.columns.map((column) => cell(...column.cell(box))),
+        cell(percent(box.busy_pct), box.busy_pct),
+        cell(box.state === 'done' ? timeOf(box) : `${timeOf(box)}, ${box.state}`, box.from_s),
+      ]),
+    },
+  ]
+}
 
 const capital = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1)
 
@@ -72,7 +144,7 @@ const timesTable = (title, rows) => {
 /** @param {RunDocument} run @returns {Table[]} */
 const nodesTable = (run) => {
   if (run.nodes.length === 0) return []
-  const hasHost = hasHostCpu(run)
+  const hasHost = words.hasHostCpu(run)
   const ofHost = 'CPUUtilization is from CloudWatch, of the host over all its vCPUs. '
   return [
     {
@@ -91,7 +163,7 @@ const nodesTable = (run) => {
         ...(hasHost ? [{ title: 'CPUUtilization' }] : []),
       ],
       rows: run.nodes.map((node) => {
-        const hostPct = hostCpu(run, node.address)
+        const hostPct = words.hostCpu(run, node.address)
         return [
           cell(node.address),
           cell(String(node.shard), node.shard),
@@ -186,7 +258,7 @@ const factsOf = (run) =>
     ...(loadOf(run).words.facts?.(run) ?? writerFacts(/** @type {WriteRun} */ (run))),
     { label: 'clocks', text: words.clockWords(run) },
     ...measureFacts(run),
-    ...cacheRows(run),
+    ...words.cacheRows(run),
   ].filter(({ text }) => text)
 
 /** The tables of a consumer, or of all readers of a fleet. @param {string} title @param {RunDocument} run @returns {Table[]} */

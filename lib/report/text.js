@@ -8,7 +8,7 @@ import { runSections } from './run-sections.js'
 /**
  * @import { RunDocument } from '../result/document.js'
  * @import { Brief } from './brief.js'
- * @import { Cell, Sections, Table } from './sections.js'
+ * @import { Cell, Sections, Table } from './cells.js'
  *
  * @typedef {ReturnType<typeof painter>} Paint
  * @typedef {{ columns: number, paint: Paint }} Page

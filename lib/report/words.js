@@ -1,7 +1,9 @@
 // A run in plain words: what was asked of which servers, and the result. Every line consists of facts with gaps, where it
 // may break.
+import { boxTrouble } from '../base/box-trouble.js'
+import { rangesText } from '../base/ranges.js'
 import { exactly } from '../base/typed.js'
-import { asPercent, count, facts, micros, period, plainText, rate, several } from '../base/units.js'
+import { asPercent, count, facts, micros, percent, period, plainText, rate, several } from '../base/units.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { unitOf } from '../loads/words.js'
@@ -160,4 +162,89 @@ export const clockWords = ({ clocks = [] }) => {
   const rtt = Math.max(...clocks.map(({ rtt_ms: rttMs }) => rttMs))
   const apart = [...new Set([low.toFixed(2), high.toFixed(2)])].join(' to ')
   return `clocks of the servers ${apart} ms from this one, known to ${(rtt / 2).toFixed(2)} ms`
+}
+
+/** `writer 1-4`, of a box that reads `reader 2` @param {{ writers: readonly number[], readers: readonly number[] }} box */
+export const whoIs = ({ writers, readers }) =>
+  writers.length > 0 ? `writer ${rangesText(writers)}` : `reader ${rangesText(readers)}`
+
+/** How far another clock is ahead: `+0.3 ms`, `−21 µs` @param {number} ms */
+export const aheadText = (ms) => `${ms < 0 ? '−' : '+'}${micros(Math.abs(ms) * 1000)}`
+
+/** `8 boxes on 8 hosts; clocks ±0.3 ms, event loops up to 2.1 ms at the start` @param {WriteRun} run @returns {{ label: string, text: string }[]} */
+export const boxesRow = ({ fleet, readers }) => {
+  if (!fleet) return []
+  const { boxes, start } = fleet
+  const hosts = new Set(boxes.map(({ host }) => host)).size
+  const trouble = boxTrouble(boxes.map(({ state, to_s: lastS }) => ({ state, last_s: lastS })))
+  const skew = `began within ${micros((start.clock_skew_ms + start.loop_skew_ms) * 1000)} of each other (clocks ${micros(start.clock_skew_ms * 1000)}, event loops ${micros(start.loop_skew_ms * 1000)})`
+  const parts = [
+    `${boxes.length === 1 ? '1 box' : `${count(boxes.length)} boxes`} on ${several(hosts, 'host')}`,
+    ...(trouble ? [trouble] : []),
+    ...(readers ? [`${readers.boxes.length} more ${readers.boxes.length === 1 ? 'reads' : 'read'}`] : []),
+    ...(boxes.length > 1 ? [skew] : []),
+  ]
+  return [{ label: 'fleet', text: parts.join(' · ') }]
+}
+
+/** The CPU of a node's host, over all its vCPUs. @param {RunDocument} run @param {string} address */
+export const hostCpu = ({ cloudwatch }, address) =>
+  cloudwatch?.nodes.find((node) => node.address === address)?.means.CPUUtilization
+
+/** @param {RunDocument} run */
+export const hasHostCpu = ({ cloudwatch, nodes }) =>
+  nodes.some(({ address }) => cloudwatch?.nodes.some((cache) => cache.address === address))
+
+/** Caches that are no node by their address. @param {RunDocument} run @returns {{ label: string, text: string }[]} */
+export const cacheRows = ({ cloudwatch, nodes }) =>
+  (cloudwatch?.nodes ?? [])
+    .filter((cache) => nodes.every(({ address }) => address !== cache.address))
+    .map(({ id, kind, role, means }) => ({
+      label: 'CloudWatch',
+      text: facts([
+        `${id}${role ? ` (${role})` : ''}`,
+        kind === 'node' && `CPUUtilization ${percent(means.CPUUtilization)}`,
+        kind === 'node' && `EngineCPUUtilization ${percent(means.EngineCPUUtilization)}`,
+        kind === 'serverless' && `${count(means.ElastiCacheProcessingUnits)} processing units a minute`,
+        kind === 'serverless' && `${count(means.ThrottledCmds)} throttled commands a minute`,
+      ]),
+    }))
+
+/** What CloudWatch says that a node's own limits did, by metric, and in whose words. @type {readonly (readonly [metrics: readonly string[], words: (id: string, value: number) => string])[]} */
+const limits = [
+  [
+    ['NetworkBandwidthInAllowanceExceeded', 'NetworkBandwidthOutAllowanceExceeded'],
+    (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its bandwidth)`,
+  ],
+  [
+    ['NetworkPacketsPerSecondAllowanceExceeded'],
+    (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its packet rate)`,
+  ],
+  [
+    ['NetworkConntrackAllowanceExceeded'],
+    (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its connections)`,
+  ],
+  [['ThrottledCmds'], (id, n) => `${id} throttled ${count(n)} commands a minute`],
+  [['TrafficManagementActive'], (id) => `${id} held back traffic`],
+  [
+    ['DurabilityBufferExceededErrorCount'],
+    (id, n) => `${id} refused ${count(n)} writes a minute: its durable log was behind`,
+  ],
+]
+
+/** Below it a burstable node runs at its baseline. */
+const fewCredits = 1
+
+/** The first limit that a node has reached by CloudWatch; null: none is known. @param {Pick<RunDocument, 'cloudwatch'>} run */
+export const nodeLimit = ({ cloudwatch }) => {
+  for (const { id, means, points } of cloudwatch?.nodes ?? []) {
+    for (const [metrics, words] of limits) {
+      const value = metrics.reduce((sum, name) => sum + (means[name] ?? 0), 0)
+      if (value > 0) return words(id, value)
+    }
+    const credits = (points.CPUCreditBalance ?? []).map(([, value]) => value)
+    if (credits.length > 0 && Math.min(...credits) < fewCredits)
+      return `the CPU credits of ${id} were used up`
+  }
+  return null
 }

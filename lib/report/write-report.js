@@ -16,7 +16,7 @@ import { runText } from './text.js'
 
 /**
  * @import { ExperimentRecord, RunRecord } from '../result/record.js'
- * @import { Sections } from './sections.js'
+ * @import { Sections } from './cells.js'
  *
  * @typedef {RunRecord | ExperimentRecord} ResultRecord
  * @typedef {Record<string, string | Buffer>} Files contents by path

@@ -119,3 +119,11 @@ export const asTargetError = (error) => {
   const where = name ? `the target refused ${String(name).toUpperCase()}` : 'the target'
   return new TargetError(reasonFor(where, error), { cause: error })
 }
+
+/** Why a port cannot be opened, by the code of the error. @type {Record<string, string>} */
+export const listenReasons = {
+  EADDRINUSE: 'the port is taken',
+  EACCES: 'this user may not open that port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'no such name',
+}

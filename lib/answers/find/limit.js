@@ -1,7 +1,7 @@
 // Which part limits the rate that was found, with its utilization: by how busy nodes, client and connections were while
 // that rate was confirmed. Pure.
 import { micros, percent } from '../../base/units.js'
-import { nodeLimit } from '../../report/cloudwatch-words.js'
+import { nodeLimit } from '../../report/words.js'
 
 /**
  * @import { CloudWatchSection } from '../../cloudwatch/fetch.js'

@@ -2,8 +2,7 @@
 import { ofReaders, SECTIONS } from '../../measures/index.js'
 import { names } from '../names.js'
 import { readPlanOf } from './plan.js'
-import { reasons } from './reasons.js'
-import { words } from './words.js'
+import { reasons, words } from './words.js'
 
 /** @import { ReadNeeds } from './open.js' */
 

@@ -2,8 +2,7 @@
 import { ofWorkers, SECTIONS } from '../../measures/index.js'
 import { names } from '../names.js'
 import { workPlanOf } from './plan.js'
-import { reasons } from './reasons.js'
-import { words } from './words.js'
+import { reasons, words } from './words.js'
 
 /** @import { openWorkers } from './open.js' */
 

@@ -8,7 +8,7 @@ import { html, markup, scriptData } from './html.js'
 
 /**
  * @import { NamedPicture } from '../charts.js'
- * @import { Sections, Table } from '../sections.js'
+ * @import { Sections, Table } from '../cells.js'
  * @import { Markup } from './html.js'
  */
 

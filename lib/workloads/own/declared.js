@@ -17,10 +17,10 @@ import {
   time,
 } from '../declare.js'
 import { ttl, value } from '../latest/parts.js'
+import { random, writer } from './fields.js'
 import { bytesStored, wordsIn } from './item-counts.js'
 import { modelDeclaration, scriptsRule } from './model.js'
 import { patternOf } from './template.js'
-import { random, writer } from './words.js'
 
 /**
  * @import { Family, Variable } from '../declare.js'

@@ -23,11 +23,11 @@ import {
   refusalOf,
   typeOfCommand,
 } from './commands.js'
+import { random, writer } from './fields.js'
 import { modelDeclaration, sampleFields, scriptsRule } from './model.js'
 import { announcedKey } from './patterns.js'
 import { meetsSchema, repliesSchema } from './schema.js'
 import { scriptFault } from './scripts.js'
-import { random, writer } from './words.js'
 
 /**
  * @import { Command, Declaration, Family } from '../declare.js'
