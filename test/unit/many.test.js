@@ -68,7 +68,7 @@ test('more sides make it harder to be sure; two are judged as before', () => {
 
 test('with four sides one in twenty comparisons errs at most: a change that is none, or the best one left out', () => {
   const next = normals(11)
-  const tries = 200
+  const tries = 100
   const shareOf = (/** @type {() => boolean | undefined} */ isWrong) =>
     Array.from({ length: tries }, isWrong).filter(Boolean).length / tries
   const findsChange = (/** @type {ReturnType<typeof fixedRounds>['criticals'] | undefined} */ criticals) => {
