@@ -111,7 +111,7 @@ function tell(name, passed, tookMs) {
 const longest = `
   contract/queue simulation/fleet simulation/overload contract/readers contract/strategies unit/profile-cost
   unit/plan-nodes simulation/socket unit/readme contract/queries contract/documents
-  integration/find-memory integration/find-fleet integration/fleet-faults peers/plan integration/hostile-server
+  integration/find-memory integration/find-fleet integration/fleet-faults integration/iam peers/plan integration/hostile-server
   integration/threads integration/cache peers/queries seeds/bundles integration/durable
   integration/advice-limits integration/read-from integration/plan integration/other-applications
   integration/plan-mix integration/find browser/pages integration/fleet integration/acl integration/container
@@ -120,7 +120,7 @@ const longest = `
   integration/consumer peers/driver-faults-half-open integration/topology-consumer integration/queue-kills
   integration/replica-readers integration/experiment seeds/fleet seeds/find peers/strategies
   integration/conductor integration/find-workloads integration/how-to-add integration/late-replicas
-  integration/package integration/counters integration/iam integration/cloudwatch integration/compare
+  integration/package integration/counters integration/cloudwatch integration/compare
   integration/advice-helps integration/fleet-experiment integration/queue-limits integration/fleet-control
   integration/queue-peers integration/answer-limit integration/safe-target peers/driver-faults-failover
   integration/secrets integration/profile browser/report integration/memory integration/tls seeds/socket
