@@ -1,10 +1,11 @@
 // Which data models `millrace find` searches: every built-in one and those of docs/examples are either played at the rates of a
-// search, on a real server, or refused in one line.
+// search, on a real server of which no other application is reported, or refused in one line.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { OptionError, TargetError } from '../../lib/base/errors.js'
 import { allStrategies } from '../../lib/workloads/index.js'
 import { conducted } from '../helpers/conducted.js'
+import { codesIn } from '../helpers/programs.js'
 import { requested } from '../helpers/searched.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -53,12 +54,14 @@ const searched = async (t, model) => {
     ...['--host', host, '--port', String(port)],
   ]
   const { settings } = requested(words)
-  const { answer, seconds } = await conducted(
+  const { answer, seconds, document } = await conducted(
     t,
     { ...settings, password },
     { machine: scripted(), judge: ({ items, achieved }) => ({ passed: true, items, achieved }) },
   )
   assert.equal(answer, 'played')
+  assert.equal(document.server.foreign_calls, null)
+  assert.ok(!codesIn(document).includes('foreign-load'), JSON.stringify(document.warnings))
   const offered = seconds.map(({ items }) => items.offered)
   assert.ok(
     seconds.every(({ items }) => items.failed === 0 && items.uncertain === 0),

@@ -12,39 +12,16 @@ import { callsOf, startServer } from '../helpers/servers.js'
  * @import { TestServer } from '../helpers/servers.js'
  */
 
-const modules =
-  /^(membership-bloom-module|query-scan-json|query-index-json|query-search|query-search-json|update-json|(cache-)?hash-ttl)$/
-const strategies = allStrategies().filter(({ name }) => !modules.test(name))
-
-/** So short batches that what accompanies each of them is not little. @type {Record<string, string>} */
-const lines = {
-  latest: '--rate 400',
-  lookup: '--keys 1k --fill --rate 2k --connections 4',
-  cache: '--keys 1k --rate 2k --connections 4 --warm-up 0',
-  membership: '--items 2k',
-  counters: '--items 2k',
-  query: '--items 500 --with requests=100',
-  documents: '--with requests=1k --connections 4',
-  queue: '--rate 400',
-}
-
-/** Many calls of few. */
-const inBundles = /^counter-(?!loop)/
-
-/** A second of those that would go on for ever. @param {{ workload: string }} strategy */
-const aSecond = ({ workload }) => (/--rate/.test(lines[workload]) ? '--duration 1s' : '')
+// It needs a later version than that on PATH may be.
+const strategies = allStrategies().filter(({ name }) => name !== 'hash-ttl')
 
 /** @param {TestContext} t @param {TestServer} server */
 const runsAt = (t, server) => {
   const env = at(server)
   return {
-    produce: (/** @type {{ name: string, workload: string }} */ { name, workload }, more = '') =>
-      startHere(
-        t,
-        'write',
-        `--strategy ${name} ${lines[workload]} ${inBundles.test(name) ? '--with bundle-size=5' : ''} ${more}`,
-        { env },
-      ),
+    // So short batches that what accompanies each of them is not little.
+    produce: (/** @type {{ name: string }} */ { name }, more = '') =>
+      startHere(t, 'write', `--strategy ${name} --rate 400 ${more}`, { env }),
     consume: (/** @type {string} */ line) => startHere(t, 'read', `${line} --duration 1s`, { env }),
   }
 }
@@ -55,10 +32,11 @@ const foreignIn = ({ server, warnings }) => [
   warnings.filter((/** @type {any} */ { code }) => code === 'foreign-load'),
 ]
 
-describe('without other clients of the server, no other application is reported', { concurrency: 6 }, () => {
-  for (const strategy of strategies)
+// Of all other models: find-workloads.test.js.
+describe('of a queue without other clients no other application is reported', { concurrency: 6 }, () => {
+  for (const strategy of strategies.filter(({ queue }) => queue))
     test(strategy.name, async (t) => {
-      const { document, stderr } = await runsAt(t, await startServer(t)).produce(strategy, aSecond(strategy))
+      const { document, stderr } = await runsAt(t, await startServer(t)).produce(strategy, '--duration 1s')
         .ended
       assert.ok(document?.items.acked > 0, stderr)
       assert.deepEqual(foreignIn(document), [null, []])
