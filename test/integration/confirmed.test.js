@@ -1,16 +1,13 @@
 // Where items and passwords go when servers change during a run: only to servers that were checked.
 import assert from 'node:assert/strict'
-import { connect, createServer } from 'node:net'
 import { describe, test } from 'node:test'
+import { wayTo } from '../../scripts/faults/way.js'
 import { startHere } from '../helpers/here.js'
 import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js'
 import { at, faultsIn, outcomesOf, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-/**
- * @import { Scope } from '../helpers/servers.js'
- * @import { AddressInfo, Socket } from 'node:net'
- */
+/** @import { Scope } from '../helpers/servers.js' */
 
 const password = 'the-password-of-the-target'
 const drivers = ['socket', 'ioredis']
@@ -120,45 +117,18 @@ describe('during a run', { concurrency: 5 }, () => {
         })
   })
 
-  /** Forwards to a server; `forget` leaves all connections open and silent, and new ones work. @param {Scope} t @param {{ host: string, port: number }} to */
-  const startForgetful = async (t, to) => {
-    /** @type {Set<Socket>} */
-    const live = new Set()
-    /** @type {Set<Socket>} */
-    const all = new Set()
-    const server = createServer((client) => {
-      const upstream = connect(to.port, to.host)
-      for (const [from, other] of [
-        [client, upstream],
-        [upstream, client],
-      ]) {
-        all.add(from)
-        live.add(from)
-        from.on('error', () => {})
-        from.on('data', (bytes) => {
-          if (live.has(from)) other.write(bytes)
-        })
-        from.on('close', () => {
-          if (live.has(from)) other.destroy()
-        })
-      }
-    })
-    t.after(() => {
-      for (const socket of all) socket.destroy()
-      server.close()
-    })
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
-    return {
-      port: /** @type {AddressInfo} */ (server.address()).port,
-      forget: () => live.clear(),
-    }
+  /** @param {Scope} t @param {{ host: string, port: number }} server */
+  const openWay = async (t, server) => {
+    const way = await wayTo(server)
+    t.after(way.close)
+    return way
   }
 
   describe('connections that are forgotten on their way', { concurrency: 4 }, () => {
     for (const driver of drivers)
       test(`${driver}: are given up, and what they owe is repeated`, async (t) => {
         const server = await startServer(t)
-        const way = await startForgetful(t, server)
+        const way = await openWay(t, server)
         const producer = startHere(
           t,
           'write',
@@ -183,7 +153,7 @@ describe('during a run', { concurrency: 5 }, () => {
     for (const driver of drivers)
       test(`${driver}: a consumer fetches again`, async (t) => {
         const server = await startServer(t)
-        const way = await startForgetful(t, server)
+        const way = await openWay(t, server)
         const to = at({ ...server, port: way.port })
         await startHere(t, 'write', '-q 100 -c 1 -p 1s --ttl 600 --intervals 1', { env: at(server) }).ended
         const consumer = startHere(t, 'read', `-p 500 --driver ${driver} --duration 90s`, { env: to })

@@ -1,8 +1,10 @@
 // A writer that is killed leaves nothing that stays for ever, and nothing that cleanup does not know.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runCommand } from '../helpers/command-here.js'
+import { writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at, runProducer, startProducer, startProgram, until } from '../helpers/programs.js'
+import { assertDone, at, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /**
@@ -46,10 +48,7 @@ const killedAndCleared = async (t, server, line, { withFields = false, enough })
   assert.deepEqual(found, [])
   // Leases run out after 30 s, and cleanup waits for that.
   await redis.del(...keys.filter((key) => key.includes('millrace:lease:')))
-  const { code, stdout, stderr } = await startProgram(t, 'scripts/cleanup.js', '--yes', {
-    env: at(server),
-    out: false,
-  }).ended
+  const { code, stdout, stderr } = await runCommand(t, 'cleanup --yes', { env: at(server), out: false })
   assert.equal(code, 0, stderr)
   assert.match(stdout, /keys removed/)
   assert.deepEqual(await redis.keys('*'), [])
@@ -69,7 +68,7 @@ test('fields, where HEXPIRE gives them their lifetime', async (t) => {
   const server = await startServer(t, { bin, config: { 'rename-command': ['HSETEX', ''] } })
   const line = '-q 30000 --strategy hash-ttl'
   await killedAndCleared(t, server, line, { withFields: true, enough: 100 })
-  const whole = await runProducer(t, `${line} --intervals 2 --driver ioredis`, { env: at(server) })
+  const whole = await writeHere(t, `${line} --intervals 2 --driver ioredis`, { env: at(server) })
   assertDone(whole)
   assert.equal(whole.document.items.acked, 60_000)
   assert.ok(whole.document.server.commands.hexpire.calls > 0)

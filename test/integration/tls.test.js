@@ -1,10 +1,10 @@
 // Encrypted targets, by every connection that a run opens: the load, the control, the leases and the bystander.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, until } from '../helpers/programs.js'
-import { startServer } from '../helpers/servers.js'
+import { startServer, suiteScope } from '../helpers/servers.js'
 import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
@@ -41,9 +41,7 @@ const assertWhole = async (t, line, env) => {
 describe('TLS', { concurrency: 3 }, () => {
   for (const shards of [undefined, 3])
     describe(shards ? 'a cluster with TLS' : 'a server with TLS', { concurrency: 1 }, () => {
-      /** @type {(() => void | Promise<void>)[]} */
-      const undo = []
-      const scope = { after: (/** @type {() => any} */ step) => void undo.unshift(step) }
+      const scope = suiteScope()
       /** @type {ReturnType<typeof makeCertificates>} */
       let certificates
       /** @type {TlsServers} */
@@ -53,9 +51,6 @@ describe('TLS', { concurrency: 3 }, () => {
         certificates = makeCertificates(scope)
         servers = await startTlsServers(scope, certificates, { shards })
         env = { ...at(servers), REDIS_TLS: 'true', ...(shards && { REDIS_CLUSTER: 'true' }) }
-      })
-      after(async () => {
-        for (const step of undo) await step()
       })
 
       for (const [driver, threads] of /** @type {const} */ ([
