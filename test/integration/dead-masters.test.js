@@ -1,7 +1,7 @@
 // A cluster in which masters are dead when a run, or a look at it, begins.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startProducer, startProgram } from '../helpers/programs.js'
+import { runCommand } from '../helpers/command-here.js'
 import { startCluster } from '../helpers/servers.js'
 
 test('a run and doctor say which masters do not answer and how many slots that leaves', async (t) => {
@@ -23,10 +23,10 @@ test('a run and doctor say which masters do not answer and how many slots that l
     for (const name of names) assert.ok(line.includes(name), text)
     assert.doesNotMatch(line, /maxRetriesPerRequest/)
   }
-  const run = await startProducer(t, '-q 100 --duration 1s', { env }).ended
+  const run = await runCommand(t, 'write -q 100 --duration 1s', { env })
   assert.equal(run.code, 3)
   assertNamed(run.stderr)
-  const doctor = await startProgram(t, 'lib/cli/millrace.js', 'doctor', { env, out: false }).ended
+  const doctor = await runCommand(t, 'doctor', { env, out: false })
   assert.equal(doctor.code, 3)
   assertNamed(doctor.stdout)
   assert.match(doctor.stdout, /^ +cores +\d/m)
