@@ -6,10 +6,7 @@ const lookups = '--strategy lookup-get --keys 1k --fill'
 const short = '--duration 1200ms --warm-up 0s' // a warm-up hides what was disturbed in it
 
 adviceHelps({
-  'lookups in open loop: connections': {
-    line: `write ${lookups} --rate 500 --connections 2 ${short}`,
-    ...{ code: 'rate', says: /set (--connections \d+) or --pipeline \d+$/, typed: ['$1'], on: 'far' },
-  },
+  // The number of connections that is said with it: lookup.test.js.
   'lookups in open loop: operations in flight': {
     line: `write ${lookups} --rate 500 --connections 2 ${short}`,
     ...{ code: 'rate', says: /set --connections \d+ or (--pipeline \d+)$/, typed: ['$1'], on: 'far' },
