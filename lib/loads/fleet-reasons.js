@@ -2,13 +2,13 @@
 import { count, several } from '../base/units.js'
 import { reading } from '../measures/index.js'
 import { absentCode, absentReadersCode, note } from '../measures/warnings.js'
-import { reasons as readerReasons } from './fetches/words.js'
+import { reasons as readerReasons } from './fetches/index.js'
 
 /**
  * @import { WriteRun } from '../result/document.js'
  * @import { Reasons } from '../measures/warnings.js'
  *
- * @import { Evidence } from './fetches/words.js'
+ * @import { Evidence } from './fetches/index.js'
  *
  * @typedef {Omit<NonNullable<WriteRun['readers']>, 'plan'> & Pick<Evidence, 'plan' | 'client' | 'fetches'>} Readers
  * @typedef {Pick<WriteRun, 'fleet' | 'items' | 'duration_s' | 'plan'> & { readers?: Readers }} Fleet

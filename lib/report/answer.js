@@ -3,7 +3,7 @@
 
 import { tooFewWords } from '../base/samples.js'
 import { bytes, count, facts, micros, percent, period, plainText } from '../base/units.js'
-import { readRows } from '../loads/fetches/words.js'
+import { readRows } from '../loads/fetches/index.js'
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { othersWords, storedUnitOf, unitOf } from '../loads/words.js'

@@ -3,7 +3,7 @@
 import { unlessInterrupted } from '../base/interrupts.js'
 import { count, several } from '../base/units.js'
 import { namesOfKind } from '../loads/names.js'
-import { workWords } from '../loads/workers/words.js'
+import { workWords } from '../loads/workers/index.js'
 import { refuseRival } from '../servers/announcements.js'
 import { leases } from '../servers/leases.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'

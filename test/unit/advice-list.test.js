@@ -41,7 +41,7 @@ const optionsIn = (/** @type {string} */ text) =>
 test('every option that is advised is typed by a test, or needs none', () => {
   // Modules whose messages are reasons and notes.
   const modules = modulesIn('lib/loads', 'lib/measures', 'lib/run', 'lib/probes').filter((path) =>
-    /(reasons|advice|in-flight|(ticks|bundles|jobs)\/index|(fetches|workers)\/words|placement|memory-cost)\.js$|^lib\/measures\/.*\.js$/.test(
+    /(reasons|advice|in-flight|(ticks|bundles|jobs|fetches|workers)\/index|placement|memory-cost)\.js$|^lib\/measures\/.*\.js$/.test(
       path,
     ),
   )

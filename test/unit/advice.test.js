@@ -56,7 +56,7 @@ set --strategy, --prefix -> read --strategy queue-list --workers 4 -> --strategy
 workers a process (--with processes) -> read --strategy queue-list --workers 4 --work sleep:1ms -> --with processes=2
 more cores (--with processes -> read --strategy queue-list --workers 4 --work cpu:1ms -> --with processes=2
 `),
-  'loads/workers/words.js': rowsOf(`
+  'loads/workers/index.js': rowsOf(`
 which only --with outputs drains -> read --strategy queue-stream --workers 4 -> --with outputs=2
 set --workers  -> read --strategy queue-list --workers 4 -> --workers 20
 lower --reconnects -> read --strategy queue-stream --workers 4 --reconnects 50 -> --reconnects 5
@@ -66,7 +66,7 @@ lower --reconnects -> read --strategy queue-stream --workers 4 --reconnects 50 -
 set -q  -> write -q 30 --rate 3000 -> -q 163
 raise --window -> write -q 30 --period 10ms -> --window 8MB
 `),
-  'loads/fetches/words.js': rowsOf(`
+  'loads/fetches/index.js': rowsOf(`
 run for longer (--duration), or fetch less (--limit) -> read --duration 5s -> --duration 60s | --limit 100
 see its result (-q, --max-behind) -> write -q 5000 -> -q 2000 | --max-behind 10s
 give the --ttl it writes with -> read -> --ttl 30s

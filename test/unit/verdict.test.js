@@ -209,7 +209,7 @@ test('a master that died is named before what its slots refused, and its success
 })
 
 test('a run of workers says how many jobs have an unknown fate', async () => {
-  const { words } = await import('../../lib/loads/workers/words.js')
+  const { words } = (await import('../../lib/loads/workers/index.js')).workers
   const said = (/** @type {number} */ unknown) =>
     words.good(/** @type {any} */ ({ jobs: { account: { produced: 28_000, unknown } } }))
   assert.equal(said(0), 'every job has one place')
