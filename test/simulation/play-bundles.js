@@ -8,7 +8,7 @@ import { noTally } from '../../lib/wire/decode.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
-import { recordedLatencies, stageOf } from './stage.js'
+import { playedOperations, recordedLatencies, stageOf } from './stage.js'
 
 /**
  * @import { Random } from '../helpers/random.js'
@@ -18,10 +18,6 @@ import { recordedLatencies, stageOf } from './stage.js'
  */
 
 const counters = 1e6
-const reconnectsForMs = 2500
-const silenceMs = 7500 // of a half-open connection, until it is given up
-const offersForMs = 1000 // when all is well again
-const longestMs = 90_000
 /** @type {readonly (readonly [string, Delivery])[]} */
 const strategies = [
   ['counter-pipeline', 'pipeline'],
@@ -54,9 +50,7 @@ export const playBundles = async (which) => {
   const { bundleSize, maxBehindMs, rateHz, delivery, isCutShort, cluster: isCluster, masters } = scene
   let stop = () => {}
   const stage = stageOf(which, { ...scene, faultsToMs: 3000, longestTurnMs: 400 }, () => stop())
-  const { faults, random, clock, cluster, target, ended, lastFaultMs } = stage
-  const recoversMs = faults.some(({ kind }) => kind === 'half-open') ? silenceMs : reconnectsForMs
-  const wellMs = lastFaultMs + recoversMs + maxBehindMs
+  const { faults, random, clock, cluster, target, ended } = stage
   const keys = { structure: /** @type {const} */ ('string'), quantity: counters, counters }
   const strategy = strategyOf(
     samplePlan({ strategy: scene.strategy, ...keys }, { cluster: isCluster, masters }),
@@ -65,16 +59,8 @@ export const playBundles = async (which) => {
   const ledger = operationsOf({ isMeasured: () => clock.now() >= scene.warmUpMs })
   const { recorded, record } = recordedLatencies()
   let sent = 0
-  let mostOpenOperations = 0
-  let mostWaiting = 0
-  const outcomes = () => {
-    const { offered, ...counts } = ledger.whole
-    return Object.values(counts).reduce((sum, n) => sum + n, 0)
-  }
-  const lost = () => outcomes() - ledger.whole.acked
-
-  const run = async () => {
-    const flow = await bundlesFlow({
+  const open = () =>
+    bundlesFlow({
       plan: { bundleSize, items: counters, maxBehindMs },
       schedule: rateHz === null ? null : scheduleOf({ rateHz, arrivals: 'constant', seed, durationMs: null }),
       key: strategy.keyOf(1),
@@ -91,33 +77,15 @@ export const playBundles = async (which) => {
       },
       ...{ clock: clock.now, random: random.next, timers: clock.timers, onEvent: () => {} },
     })
-    stage.begin()
-    const look = () => {
-      mostOpenOperations = Math.max(mostOpenOperations, ledger.whole.offered - outcomes())
-      mostWaiting = Math.max(mostWaiting, flow.waitingBytes())
-    }
-    stage.every(20, look, true)
-    stage.every(1000, flow.watch)
-    let lostBefore = 0
-    clock.after(wellMs, () => {
-      lostBefore = lost()
-    })
-    stop = flow.stop
-    flow.start()
-    clock.after(isCutShort ? lastFaultMs / 2 : wellMs + offersForMs, flow.stop)
-    await flow.offered
-    const whole = await stage.settled(flow, isCutShort)
-    const lostAfter = lost() - lostBefore
-    if (!whole) flow.abandon()
-    flow.close()
-    // Those that were being opened end too.
-    await clock.wait(10_000)
-    return { whole, lostAfter }
-  }
-  const ran = await clock.runUntil(run(), longestMs)
+  const { flow: _, ...ran } = await playedOperations(stage, {
+    ...{ open, ledger, scene },
+    onOpen: (flow) => {
+      stop = flow.stop
+    },
+  })
   const most = bundle.size([counters], 1) + 64
   return {
-    ...{ ...ran, ...stage.seen(), faults, ledger, recorded, mostOpenOperations, mostWaiting, most },
+    ...{ ...ran, ...stage.seen(), faults, ledger, recorded, most },
     ...{ ended, unconfirmed: stage.unconfirmed, tally: noTally(), odd: 0 },
     drawn: rateHz === null ? ledger.whole.offered : sent,
     scene: {

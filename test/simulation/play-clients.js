@@ -8,7 +8,7 @@ import { noTally } from '../../lib/wire/decode.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
-import { recordedLatencies, stageOf } from './stage.js'
+import { playedOperations, recordedLatencies, stageOf } from './stage.js'
 
 /** @import { Random } from '../helpers/random.js' */
 /** @import { Which } from './stage.js' */
@@ -18,11 +18,6 @@ import { recordedLatencies, stageOf } from './stage.js'
  * @typedef {Omit<PlayedClients, 'scene' | 'reconnects'> & { scene: Pick<PlayedClients['scene'], 'clients' | 'pipeline' | 'repeatable' | 'maxBehindMs' | 'isCutShort'> }}
  *   PlayedOperations of clients, or of one that sends in bundles
  */
-
-const reconnectsForMs = 2500
-const silenceMs = 7500 // of a half-open connection, until it is given up
-const offersForMs = 1000 // when all is well again
-const longestMs = 90_000
 
 const drawScene = (/** @type {Random} */ random) => {
   const cluster = random.chance(0.7)
@@ -69,9 +64,7 @@ export const playClients = async ({ given, ...which }) => {
   const place = { ...scene, faultsToMs: 3000, longestTurnMs: 400 }
   let stop = () => {}
   const stage = stageOf(which, { ...place, isOdd: (key) => isOdd(numberOf(key)) }, () => stop())
-  const { faults, random, clock, cluster, target, ended, lastFaultMs } = stage
-  const recoversMs = faults.some(({ kind }) => kind === 'half-open') ? silenceMs : reconnectsForMs
-  const wellMs = lastFaultMs + recoversMs + maxBehindMs
+  const { faults, random, clock, cluster, target, ended } = stage
   const { cluster: isCluster, masters, valueBytes } = scene
   const plan = samplePlan({ strategy, quantity: 1e6, valueBytes }, { cluster: isCluster, masters })
   const operations = strategyOf(plan)
@@ -80,17 +73,10 @@ export const playClients = async ({ given, ...which }) => {
   const ledger = operationsOf({ isMeasured: () => clock.now() >= scene.warmUpMs })
   const { recorded, record } = recordedLatencies()
   let drawn = 0
-  let mostOpenOperations = 0
-  let mostWaiting = 0
-  const outcomes = () => {
-    const { offered, ...counts } = ledger.whole
-    return Object.values(counts).reduce((sum, n) => sum + n, 0)
-  }
-  const lost = () => outcomes() - ledger.whole.acked - (ledger.failedBy.WRONGTYPE ?? 0)
   const tally = noTally()
 
-  const run = async () => {
-    const flow = await clientsFlow({
+  const open = () =>
+    clientsFlow({
       plan: { clients, pipeline, cluster: isCluster, maxBehindMs, reconnectHz: scene.reconnectHz },
       operations,
       pick: picksOf(strategy === 'lookup-mix' ? [1, 3] : [1], seed),
@@ -106,32 +92,15 @@ export const playClients = async ({ given, ...which }) => {
       },
       ...{ tally, clock: clock.now, random: random.next, timers: clock.timers, onEvent: () => {} },
     })
-    stage.begin()
-    const look = () => {
-      mostOpenOperations = Math.max(mostOpenOperations, ledger.whole.offered - outcomes())
-      mostWaiting = Math.max(mostWaiting, flow.waitingBytes())
-    }
-    stage.every(20, look, true)
-    stage.every(1000, flow.watch)
-    let lostBefore = 0
-    clock.after(wellMs, () => {
-      lostBefore = lost()
-    })
-    stop = flow.stop
-    flow.start()
-    clock.after(isCutShort ? lastFaultMs / 2 : wellMs + offersForMs, flow.stop)
-    await flow.offered
-    const whole = await stage.settled(flow, isCutShort)
-    const lostAfter = lost() - lostBefore
-    if (!whole) flow.abandon()
-    flow.close()
-    // Those that were being opened end too.
-    await clock.wait(10_000)
-    return { whole, lostAfter, reconnects: flow.reconnects() }
-  }
-  const ran = await clock.runUntil(run(), longestMs)
+  const { flow, ...ran } = await playedOperations(stage, {
+    ...{ open, ledger, scene },
+    onOpen: (opened) => {
+      stop = opened.stop
+    },
+    excused: () => ledger.failedBy.WRONGTYPE ?? 0,
+  })
   return {
-    ...{ ...ran, ...stage.seen(), faults, ledger, tally, drawn, recorded, mostOpenOperations, mostWaiting },
+    ...{ ...ran, ...stage.seen(), faults, ledger, tally, drawn, recorded, reconnects: flow.reconnects() },
     scene: { ...scene, isCutShort: isCutShort || ended.length > 0 },
     most: Math.max(...operations.map(({ command }) => command.most)),
     executed: cluster.executed.map(({ key }) => numberOf(key)),

@@ -9,6 +9,8 @@ import { simulatedCluster } from './cluster.js'
 import { drawFaults, playFault } from './faults.js'
 
 /**
+ * @import { clientsFlow } from '../../lib/loads/clients/flow.js'
+ * @import { operationsOf } from '../../lib/probes/operations.js'
  * @import { Fault } from './faults.js'
  * @import { Told } from './cluster.js'
  *
@@ -36,6 +38,61 @@ export const recordedLatencies = (earlyMs = 0) => {
       recorded.problems.push(`due ${dueMs}, sent ${sentMs}, answered ${doneMs}`)
   }
   return { recorded, record }
+}
+
+const reconnectsForMs = 2500
+const silenceMs = 7500 // of a half-open connection, until it is given up
+const offersForMs = 1000 // when all is well again
+const longestMs = 90_000
+
+/**
+ * Operations from the first until all is well again, and for a while after it.
+ * @template {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'start' | 'stop' | 'offered' | 'watch' | 'waitingBytes' | 'settle' | 'abandon' | 'close'>} Flow
+ * @param {ReturnType<typeof stageOf>} stage
+ * @param {object} load
+ * @param {() => Promise<Flow>} load.open
+ * @param {(flow: Flow) => void} load.onOpen
+ * @param {ReturnType<typeof operationsOf>} load.ledger
+ * @param {() => number} [load.excused] of those that were not acknowledged
+ * @param {{ maxBehindMs: number, isCutShort: boolean }} load.scene
+ */
+export const playedOperations = (stage, { open, onOpen, ledger, excused = () => 0, scene }) => {
+  const { clock, faults, lastFaultMs } = stage
+  const recoversMs = faults.some(({ kind }) => kind === 'half-open') ? silenceMs : reconnectsForMs
+  const wellMs = lastFaultMs + recoversMs + scene.maxBehindMs
+  const outcomes = () => {
+    const { offered, ...counts } = ledger.whole
+    return Object.values(counts).reduce((sum, n) => sum + n, 0)
+  }
+  const lost = () => outcomes() - ledger.whole.acked - excused()
+  let mostOpenOperations = 0
+  let mostWaiting = 0
+  const run = async () => {
+    const flow = await open()
+    onOpen(flow)
+    stage.begin()
+    const look = () => {
+      mostOpenOperations = Math.max(mostOpenOperations, ledger.whole.offered - outcomes())
+      mostWaiting = Math.max(mostWaiting, flow.waitingBytes())
+    }
+    stage.every(20, look, true)
+    stage.every(1000, flow.watch)
+    let lostBefore = 0
+    clock.after(wellMs, () => {
+      lostBefore = lost()
+    })
+    flow.start()
+    clock.after(scene.isCutShort ? lastFaultMs / 2 : wellMs + offersForMs, flow.stop)
+    await flow.offered
+    const whole = await stage.settled(flow, scene.isCutShort)
+    const lostAfter = lost() - lostBefore
+    if (!whole) flow.abandon()
+    flow.close()
+    // Those that were being opened end too.
+    await clock.wait(10_000)
+    return { flow, whole, lostAfter, mostOpenOperations, mostWaiting }
+  }
+  return clock.runUntil(run(), longestMs)
 }
 
 /** @param {Which} which @param {Scene} scene @param {() => void} stop ends the load */
