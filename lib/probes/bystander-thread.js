@@ -5,6 +5,7 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import { atMost } from '../base/timers.js'
 import { addressOf } from '../servers/address.js'
 import { monotonicMs } from './monotonic.js'
+import { memoryForPairs, pairsIn } from './shared-pairs.js'
 
 /**
  * @import { Endpoint } from '../servers/address.js'
@@ -13,9 +14,11 @@ import { monotonicMs } from './monotonic.js'
 
 const program = new URL('./bystander-worker.js', import.meta.url)
 const stopLimitMs = 2000
+// Of one master in 82 seconds; what comes when these are full is posted, and wakes the sender.
+const places = 4096
 
 /**
- * Its latencies are queued until they are collected, so that they do not wake the sender.
+ * Its latencies are kept until they are collected, so that they do not wake the sender.
  * @param {object} needs
  * @param {() => Endpoint[]} needs.masters
  * @param {Access} needs.access
@@ -25,6 +28,8 @@ const stopLimitMs = 2000
  */
 export const bystanderThread = ({ masters, access, record, onFailed = () => {} }) => {
   const { port1: port, port2: theirs } = new MessageChannel()
+  const memory = memoryForPairs(places)
+  const kept = pairsIn(memory)
   /** @type {Worker | undefined} */
   let worker
   /** @type {Promise<unknown>} */
@@ -37,6 +42,7 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
 
   const drain = () => {
     const nowMs = monotonicMs()
+    kept.take((dueMs, latencyUs) => record(nowMs - dueMs, latencyUs))
     for (;;) {
       const found = receiveMessageOnPort(port)
       if (!found) return
@@ -55,7 +61,7 @@ export const bystanderThread = ({ masters, access, record, onFailed = () => {} }
       const list = masters()
       sentNames = namesOf(list)
       worker = new Worker(program, {
-        workerData: { port: theirs, access, masters: plain(list) },
+        workerData: { port: theirs, memory, access, masters: plain(list) },
         transferList: [theirs],
         // The thread needs neither arguments nor environment; by default it would get copies.
         env: {},

@@ -1,21 +1,24 @@
-// The thread of the bystander: it sends and times PINGs, and posts their latencies to a port that the sender reads; at its
-// end also the part of PINGs sent late. Its access data comes as workerData, so it is in no argument and no environment.
+// The thread of the bystander: it sends and times PINGs, and keeps their latencies in memory from which the sender takes them,
+// or posts them when that is full; at its end also the part of PINGs sent late. Its access data comes as workerData, so it is
+// in no argument and no environment.
 import { parentPort, workerData } from 'node:worker_threads'
+import { systemTimers } from '../base/timers.js'
 import { dial } from '../servers/dial.js'
 import { bystanderProbe } from './bystander.js'
 import { monotonicMs } from './monotonic.js'
+import { pairsIn } from './shared-pairs.js'
 
 /**
  * @import { MessagePort } from 'node:worker_threads'
  * @import { Endpoint } from '../servers/address.js'
  * @import { Access } from '../servers/dial.js'
  *
- * @typedef {{ port: MessagePort, access: Access, masters: Endpoint[] }} Order
+ * @typedef {{ port: MessagePort, memory: SharedArrayBuffer, access: Access, masters: Endpoint[] }} Order
  * @typedef {{ masters: Endpoint[] } | { password: string } | 'stop'} Instruction
  */
 
 /** @type {Order} */
-const { port, access, masters: first } = workerData
+const { port, memory, access, masters: first } = workerData
 // A message for each answer would cost as much as the PING.
 const postEveryMs = 250
 // A larger part of a latency may not be our own delay.
@@ -23,16 +26,17 @@ const ownShare = 0.25
 // With fewer PINGs, one late PING affects the p99.
 const fewest = 50
 
+const kept = pairsIn(memory)
 let masters = first
 /** @type {number[]} the moment it was due and its latency in us, in turn */
-let answered = []
+let spilled = []
 let postedMs = 0
 let pings = 0
 let late = 0
 const post = () => {
-  if (answered.length === 0) return
-  const pairs = Float64Array.from(answered)
-  answered = []
+  if (spilled.length === 0) return
+  const pairs = Float64Array.from(spilled)
+  spilled = []
   postedMs = monotonicMs()
   port.postMessage(pairs, [pairs.buffer])
 }
@@ -42,9 +46,11 @@ const probe = bystanderProbe({
   dial,
   access,
   clock: monotonicMs,
+  sleep: systemTimers.sleep,
   record: (_, latencyUs, lateUs) => {
     const nowMs = monotonicMs()
-    answered.push(nowMs - latencyUs / 1000, latencyUs)
+    const dueMs = nowMs - latencyUs / 1000
+    if (!kept.put(dueMs, latencyUs)) spilled.push(dueMs, latencyUs)
     pings++
     if (lateUs > latencyUs * ownShare) late++
     if (nowMs - postedMs >= postEveryMs) post()

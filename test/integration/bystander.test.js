@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
 import test from 'node:test'
 import { promisify } from 'node:util'
+import { systemTimers } from '../../lib/base/timers.js'
 import { bystanderProbe } from '../../lib/probes/bystander.js'
 import { addressOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'
@@ -23,8 +24,9 @@ const longestGapMs = 42
  * @param {TestContext} t
  * @param {TestServer[]} servers they share a password
  * @param {typeof dial} [dialWith]
+ * @param {(ms: number) => void} [sleep]
  */
-const watching = async (t, servers, dialWith = dial) => {
+const watching = async (t, servers, dialWith = dial, sleep = undefined) => {
   /** @type {{ address: string, ms: number, dueMs: number }[]} */
   const pings = []
   const probe = bystanderProbe({
@@ -32,6 +34,7 @@ const watching = async (t, servers, dialWith = dial) => {
     dial: dialWith,
     access: { password: servers[0].password },
     clock,
+    sleep,
     record: (address, latencyUs) => {
       const ms = latencyUs / 1000
       pings.push({ address, ms, dueMs: clock() - ms })
@@ -180,6 +183,65 @@ test('it follows the masters: what waits for one that is none any more ends ther
   } finally {
     process.kill(one.pid, 'SIGCONT')
   }
+})
+
+test('a thread of its own sleeps while every PING is answered, and a master that stalls holds up none to another', async (t) => {
+  const [one, other] = await Promise.all([startServer(t), startServer(t)])
+  await other.redis.config('SET', 'requirepass', one.password)
+  let slept = 0
+  const { pings } = await watching(t, [one, other], dial, (ms) => {
+    slept++
+    systemTimers.sleep?.(ms)
+  })
+  const ofOther = () => pings.filter(({ address }) => address === addressOf(other)).length
+  pings.length = 0
+  slept = 0
+  await until('50 PINGs to one of them', () => ofOther() >= 50)
+  t.diagnostic(`${slept} sleeps in ${ofOther()} PINGs to each`)
+  assert.ok(slept > 10, `${slept} sleeps`)
+  process.kill(one.pid, 'SIGSTOP')
+  try {
+    await until('its answers end', () => pings.at(-1)?.address === addressOf(other))
+    await until('the next PINGs', () => pings.slice(-3).every(({ address }) => address === addressOf(other)))
+    slept = 0
+    pings.length = 0
+    const startMs = clock()
+    await until('20 PINGs to the other', () => ofOther() >= 20)
+    const tookMs = clock() - startMs
+    t.diagnostic(`20 PINGs in ${tookMs} ms, ${slept} sleeps`)
+    assert.equal(slept, 0)
+    // One that waits for a look each second would take twenty of them.
+    assert.ok(tookMs < 4000, `${tookMs} ms`)
+  } finally {
+    process.kill(one.pid, 'SIGCONT')
+  }
+})
+
+test('in a sleep too, every PING that is due in a stall waits for its end, and an outage is seen', async (t) => {
+  const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
+  const { pings, stop } = await watching(t, [server], dial, systemTimers.sleep)
+  const startMs = clock()
+  // Not waited for here: this thread sleeps.
+  const slept = server.redis.call('DEBUG', 'SLEEP', '0.3')
+  await slept
+  const endMs = clock()
+  await until('a PING after it', () => pings.some(({ dueMs }) => dueMs > endMs))
+  const during = pings.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs)
+  const stalls = during.filter(({ ms }) => ms >= 20).length
+  t.diagnostic(`${stalls} of ${during.length} PINGs above 20 ms in ${endMs - startMs} ms`)
+  assert.ok(stalls >= 13 && stalls <= (endMs - startMs) / 20 + 2, `${stalls} PINGs`)
+  await server.redis.config('SET', 'port', '0')
+  await server.redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  const killedMs = clock()
+  pings.length = 0
+  await until('300 ms', () => clock() - killedMs > 300)
+  await server.redis.config('SET', 'port', String(server.port))
+  await until('PINGs of the outage', () => pings.some(({ ms }) => ms >= 300 - longestGapMs))
+  const [first] = pings
+  const dueAgainMs = first.dueMs + first.ms
+  stop()
+  // The back-off is a second at most, and half of one after three refusals.
+  assert.ok(dueAgainMs - killedMs < 1600, `connected again after ${dueAgainMs - killedMs} ms`)
 })
 
 test('nothing is due before a master was reached', async (t) => {
