@@ -1,4 +1,5 @@
 // Removes secrets from text and data, in every spelling in which a server, a library or JSON may return them.
+import { setOwn } from './typed.js'
 import { plainText } from './units.js'
 
 const instead = '***'
@@ -64,11 +65,12 @@ export const redactor = () => {
     if (typeof data === 'string') return text(data)
     if (Array.isArray(data)) return data.map(walk)
     if (data === null || typeof data !== 'object') return data
-    return Object.fromEntries(
-      Object.entries(data).map(([key, value]) =>
-        ownFields.has(key) ? [key, value] : [text(key), walk(value)],
-      ),
-    )
+    const all = {}
+    for (const [key, value] of Object.entries(data)) {
+      if (ownFields.has(key)) setOwn(all, key, value)
+      else setOwn(all, text(key), walk(value))
+    }
+    return all
   }
   /** Without secrets, of the same shape. @type {<T>(data: T) => T} */
   const data = walk

@@ -22,3 +22,10 @@ export const entryOf = (table, name) => (Object.hasOwn(table, name) ? table[name
 
 /** @template A, B @param {A} one @param {B} other @returns {[A, B]} */
 export const pair = (one, other) => [one, other]
+
+/** As a property of its own, whatever its name. @param {Record<string, unknown>} object @param {string} name @param {unknown} value */
+export const setOwn = (object, name, value) => {
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  else object[name] = value
+}

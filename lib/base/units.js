@@ -1,4 +1,5 @@
 // Numbers and foreign text as people read them. What was not measured is a dash.
+import { setOwn } from './typed.js'
 
 export const dash = '–'
 
@@ -73,11 +74,17 @@ export const clockTime = (ms) => {
 /** 1 agent, 8 agents @param {number} n @param {string} noun */
 export const several = (n, noun) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`
 
+// As nearly all text is, of which a line of intervals.ndjson has hundreds.
+const printable = /^[ -~]*$/
+
 /**
  * Text of a server or a host, safe to show: nothing in it moves a cursor, colours, or reverses reading.
  * @param {string} text
  */
-export const plainText = (text) =>
+export const plainText = (text) => (printable.test(text) && !text.includes('  ') ? text : cleaned(text))
+
+/** @param {string} text */
+const cleaned = (text) =>
   text
     .replace(/(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)/g, '')
     .replace(/[\s\p{Zl}\p{Zp}]+/gu, ' ')
@@ -93,11 +100,10 @@ export const plainData = (data) => {
   if (typeof data === 'number') return Number.isFinite(data) ? data : null
   if (Array.isArray(data)) return data.map(plainData)
   if (data === null || typeof data !== 'object') return data
-  return Object.fromEntries(
-    Object.entries(data)
-      .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => [plainText(key), plainData(value)]),
-  )
+  const plain = {}
+  for (const [key, value] of Object.entries(data))
+    if (value !== undefined) setOwn(plain, plainText(key), plainData(value))
+  return plain
 }
 
 /** Between facts; a line may break here. */

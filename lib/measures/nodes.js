@@ -62,29 +62,28 @@ const fields = {
   gaps: amount('count'),
 }
 
+const names = Object.keys(fields)
 /** As the last answer has them. */
 const gauges = ['data_bytes', 'rss_bytes', 'keys', 'policy']
 
 /** What is added up of a row of a line. @param {Row} row */
 const amountsOf = (row) => {
   const { address, shard, role, at_ms, memory_bytes, cpu_upper_bound } = row
-  return {
-    ...Object.fromEntries(Object.keys(fields).flatMap((name) => (name in row ? [[name, row[name]]] : []))),
-    address,
-    shard,
-    role,
-    at_ms,
-    ...Object.fromEntries(gauges.flatMap((name) => (row[name] == null ? [] : [[name, row[name]]]))),
-    ...(typeof memory_bytes === 'number' && { memory_bytes }),
-    ...(cpu_upper_bound && { cpu_upper_bound }),
-    ...partOf(row),
-    // For their means over the seconds.
-    ...(typeof row.keys === 'number' &&
-      typeof row.data_bytes === 'number' && { held: { n: 1, keys: row.keys, bytes: row.data_bytes } }),
-    gaps: row.gap ? 1 : 0,
-    // Seconds by the limit that it had in each.
-    ...(typeof row.maxmemory === 'number' && { limits: { [row.maxmemory]: 1 } }),
-  }
+  /** @type {Row} */
+  const amounts = {}
+  for (const name of names) if (name in row) amounts[name] = row[name]
+  Object.assign(amounts, { address, shard, role, at_ms })
+  for (const name of gauges) if (row[name] != null) amounts[name] = row[name]
+  if (typeof memory_bytes === 'number') amounts.memory_bytes = memory_bytes
+  if (cpu_upper_bound) amounts.cpu_upper_bound = cpu_upper_bound
+  Object.assign(amounts, partOf(row))
+  // For their means over the seconds.
+  if (typeof row.keys === 'number' && typeof row.data_bytes === 'number')
+    amounts.held = { n: 1, keys: row.keys, bytes: row.data_bytes }
+  amounts.gaps = row.gap ? 1 : 0
+  // Seconds by the limit that it had in each.
+  if (typeof row.maxmemory === 'number') amounts.limits = { [row.maxmemory]: 1 }
+  return amounts
 }
 
 /** A node that reports no items has them as evenly as time. @param {Pick<NodeRow, 'cpu_s' | 'carried' | 'over_ms'>} row */

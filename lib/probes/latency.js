@@ -30,11 +30,13 @@ const histogram = () => library().WasmHistogram.build({ bitBucketSize, numberOfS
 // In front of deflated counts, with their length: the form of all libraries of HdrHistogram.
 const cookie = 0x1c849314
 const headBytes = 8
+// Of a second they are a few hundred bytes to some kilobytes: what is made ready for more takes longer than to deflate them.
+const small = Object.freeze({ windowBits: 12, memLevel: 5 })
 
 /** A third of the time of the library, whose own compression is in JavaScript and leaves 0.4 MB of garbage. @param {ReturnType<typeof histogram>} h */
 const encodedOf = (h) => {
   const head = Buffer.alloc(headBytes)
-  const counts = deflateSync(h.encode())
+  const counts = deflateSync(h.encode(), small)
   head.writeUInt32BE(cookie, 0)
   head.writeUInt32BE(counts.length, 4)
   return Buffer.concat([head, counts]).toString('base64')

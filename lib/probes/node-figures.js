@@ -81,12 +81,8 @@ const ofHistogram = 'latency_percentiles_usec_'
 const luaStartBytes = 64 * 1024
 
 /** @param {Info['fields']} fields */
-const luaBytes = ({
-  redis_version: version,
-  valkey_version: valkey,
-  mem_allocator: allocator,
-  ...fields
-}) => {
+const luaBytes = (fields) => {
+  const { redis_version: version, valkey_version: valkey, mem_allocator: allocator } = fields
   const [major, minor] = String(version).split('.').map(Number)
   const isCounted =
     valkey === undefined &&
@@ -98,22 +94,28 @@ const luaBytes = ({
 const ofIoThread = 'used_active_time_io_thread_'
 
 /**
- * How long the threads of a server that has io-threads were active, where it reports that (Valkey from 9.1).
+ * What has names of its own: how many histograms there are, and how long the threads of a server that has io-threads were
+ * active, where it reports that (Valkey from 9.1).
  * @param {Info['fields']} fields
  */
-const activeTimes = (fields) => {
-  const ioThreads = Object.keys(fields).filter((name) => name.startsWith(ofIoThread))
-  if (ioThreads.length === 0) return null
-  return {
-    mainS: Number(fields.used_active_time_main_thread),
-    ioS: ioThreads.reduce((sum, name) => sum + Number(fields[name]), 0),
+const numbered = (fields) => {
+  let histograms = 0
+  let ioThreads = 0
+  let ioS = 0
+  for (const name in fields) {
+    if (name.startsWith(ofHistogram)) histograms++
+    else if (name.startsWith(ofIoThread)) {
+      ioThreads++
+      ioS += Number(fields[name])
+    }
   }
+  const active = ioThreads === 0 ? null : { mainS: Number(fields.used_active_time_main_thread), ioS }
+  return { histograms, active }
 }
 
 /** Redis 6 and 7, and Valkey until it reports how long they were active. @param {Info['fields']} fields */
 const ioThreadsLoop = (fields) =>
-  activeTimes(fields) === null &&
-  (fields.valkey_version !== undefined || Number.parseInt(fields.redis_version, 10) < 8)
+  fields.valkey_version !== undefined || Number.parseInt(fields.redis_version, 10) < 8
 
 /** A number that JSON can hold. @param {number} n */
 export const finite = (n) => (Number.isFinite(n) ? n : null)
@@ -122,7 +124,7 @@ export const finite = (n) => (Number.isFinite(n) ? n : null)
 export const reading = ({ fields, commands, databases, replicas }, atMs) => {
   const number = (/** @type {string} */ name) => Number(fields[name] ?? Number.NaN)
   const role = fields.role === 'slave' ? 'replica' : fields.role === 'master' ? 'master' : undefined
-  const histograms = Object.keys(fields).filter((name) => name.startsWith(ofHistogram)).length
+  const { histograms, active } = numbered(fields)
   const besides =
     besidesData.reduce((sum, name) => sum + (number(name) || 0), 0) +
     histograms * histogramBytes +
@@ -162,8 +164,8 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
       threaded: (number('io_threaded_reads_processed') || 0) + (number('io_threaded_writes_processed') || 0),
       connections: number('total_connections_received'),
     },
-    active: activeTimes(fields),
-    loops: ioThreadsLoop(fields),
+    active,
+    loops: active === null && ioThreadsLoop(fields),
     gauges: {
       memory_bytes: finite(number('used_memory')),
       memory_limit_bytes: finite(number('maxmemory') || number('total_system_memory')),

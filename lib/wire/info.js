@@ -27,19 +27,38 @@ const pairs = (text) => {
   return found
 }
 
+/**
+ * A number that ends at a comma or at the end.
+ * @param {string} text like `calls=3,usec=12`
+ * @param {string} name with its sign
+ */
+const numberIn = (text, name) => {
+  const isFirst = text.startsWith(name)
+  const at = isFirst ? 0 : text.indexOf(`,${name}`) + 1
+  if (at === 0 && !isFirst) return Number.NaN
+  const comma = text.indexOf(',', at)
+  return Number(text.slice(at + name.length, comma < 0 ? undefined : comma))
+}
+
 /** INFO as an object. An `everything` of 9 kB takes about 0.05 ms. @param {string} text @returns {Info} */
 export const parseInfo = (text) => {
   /** @type {Info} */
   const info = { fields: {}, commands: {}, databases: {}, replicas: [] }
-  for (const line of text.split('\n')) {
-    const colon = line.indexOf(':')
-    if (colon < 1 || line[0] === '#') continue
-    const name = line.slice(0, colon)
-    const value = line.slice(colon + 1).trimEnd()
-    if (name.startsWith(commandPrefix)) {
-      const { calls, usec } = pairs(value)
-      info.commands[name.slice(commandPrefix.length)] = { calls: Number(calls), usec: Number(usec) }
-    } else if (database.test(name)) info.databases[name] = pairs(value)
+  // Each second has one of every node: lines that are cut out first leave as much garbage again.
+  for (let at = 0, end = 0; at < text.length; at = end + 1) {
+    end = text.indexOf('\n', at)
+    if (end < 0) end = text.length
+    const colon = text.indexOf(':', at)
+    if (colon < 0) break
+    if (colon === at || colon > end || text[at] === '#') continue
+    const name = text.slice(at, colon)
+    const value = text.slice(colon + 1, text[end - 1] === '\r' ? end - 1 : end).trimEnd()
+    if (name.startsWith(commandPrefix))
+      info.commands[name.slice(commandPrefix.length)] = {
+        calls: numberIn(value, 'calls='),
+        usec: numberIn(value, 'usec='),
+      }
+    else if (database.test(name)) info.databases[name] = pairs(value)
     else if (replica.test(name)) info.replicas.push(pairs(value))
     else info.fields[name] = value
   }
