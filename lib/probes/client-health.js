@@ -63,7 +63,6 @@ const threadCpuS = threadCpuUsage ? () => seconds(threadCpuUsage()) : linuxThrea
 // In a pause with less CPU than this the program was stopped, and not busy.
 const stoppedFromMs = 1000
 const stoppedShare = 0.25
-const wakeMs = 250
 
 /**
  * How long this thread did not run, or 0 when it was busy or ran again soon.
@@ -113,41 +112,32 @@ const machineUse = () =>
     before && now ? { over_s: now.over_s - before.over_s, busy_s: now.busy_s - before.busy_s } : null,
   )
 
-/** Both monitors fire together, so the second costs next to nothing; they count from one firing to the next. @param {number} resolutionMs */
-const delays = (resolutionMs) => {
-  const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
-  histogram.enable()
-  return {
-    reset: () => histogram.reset(),
-    disable: () => histogram.disable(),
-    p99Ms: () => (histogram.count === 0 ? 0 : Math.max(0, histogram.percentile(99) / 1e6 - resolutionMs)),
-  }
-}
-
 /**
- * The longest time between two turns of the loop. Taking it counts as a turn: after a pause the caller's timer may
- * be the first to fire, and a monitor that is reset then has not seen the pause.
+ * Both monitors fire together, so the second costs next to nothing; they count from one firing to the next.
+ * @param {number} resolutionMs
  * @param {() => number} clock
  */
-const pauses = (clock) => {
-  let lastMs = clock()
-  let longestMs = 0
-  const wake = () => {
-    const nowMs = clock()
-    longestMs = Math.max(longestMs, nowMs - lastMs)
-    lastMs = nowMs
-  }
-  const timer = setInterval(wake, wakeMs).unref()
+const delays = (resolutionMs, clock) => {
+  const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
+  histogram.enable()
+  let sinceMs = clock()
   return {
+    reset() {
+      histogram.reset()
+      sinceMs = clock()
+    },
+    disable: () => histogram.disable(),
+    p99Ms: () => (histogram.count === 0 ? 0 : Math.max(0, histogram.percentile(99) / 1e6 - resolutionMs)),
+    /**
+     * The longest time between two turns of the loop, to within one look. What precedes the first firing since the reset and
+     * what follows the last is in no count: after a pause the caller's timer may be the first to fire.
+     */
     longestMs() {
-      wake()
-      return longestMs
+      const overMs = clock() - sinceMs
+      if (histogram.count === 0) return overMs
+      const uncountedMs = overMs - (histogram.mean * histogram.count) / 1e6
+      return Math.max(histogram.max / 1e6, uncountedMs - resolutionMs)
     },
-    restart() {
-      lastMs = clock()
-      longestMs = 0
-    },
-    stop: () => clearInterval(timer),
   }
 }
 
@@ -190,33 +180,27 @@ const idling = (clock) => {
  */
 export const threadHealth = ({ clock, resolutionMs }) => {
   const use = threadUse(clock)
-  const delay = delays(resolutionMs)
-  const pause = pauses(clock)
-  const windowDelay = delays(resolutionMs)
-  const restart = () => {
-    delay.reset()
-    pause.restart()
-  }
+  const delay = delays(resolutionMs, clock)
+  const windowDelay = delays(resolutionMs, clock)
   return {
     /** What happened before does not count in the first second. */
     startRun() {
       use()
-      restart()
+      delay.reset()
     },
     startWindow: () => windowDelay.reset(),
     /** Since the last sample. @param {number} [processS] CPU of the process meanwhile, where that of the thread is not known */
     sample(processS = Number.POSITIVE_INFINITY) {
       const thread = use()
-      const stopped = stoppedMs(pause.longestMs(), (thread.cpu_s ?? processS) * 1000)
+      const stopped = stoppedMs(delay.longestMs(), (thread.cpu_s ?? processS) * 1000)
       const row = { thread, loop_delay_ms_p99: delay.p99Ms(), ...(stopped > 0 && { stopped_ms: stopped }) }
-      restart()
+      delay.reset()
       return row
     },
     /** Since startWindow(). */
     windowDelayMs: windowDelay.p99Ms,
     stop() {
       delay.disable()
-      pause.stop()
       windowDelay.disable()
     },
   }

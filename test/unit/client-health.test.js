@@ -129,6 +129,36 @@ test('a pause is seen by the sample that ends it, and forgotten by the next', (t
   assert.equal(health.sample().stopped_ms, undefined)
 })
 
+test('a pause is as long as it was, wherever in its second', async (t) => {
+  const sleeping = new Int32Array(new SharedArrayBuffer(4))
+  const health = healthOf(t)
+  health.startRun()
+  let sampledMs = performance.now()
+  const pause = () => {
+    const fromMs = performance.now()
+    Atomics.wait(sleeping, 0, 0, 1300)
+    return performance.now() - fromMs
+  }
+  const assertFound = (/** @type {number} */ pausedMs) => {
+    const overMs = performance.now() - sampledMs
+    const found = Number(health.sample().stopped_ms)
+    sampledMs = performance.now()
+    t.diagnostic(`${found} of ${pausedMs} ms, in ${overMs} ms`)
+    // A look each 50 ms; beside other load the turns around the pause are late as well.
+    assert.ok(found >= pausedMs - 100 && found <= overMs, `${found} of ${pausedMs} ms`)
+  }
+  await setTimeout(200)
+  // Its end is seen by the sample alone.
+  assertFound(pause())
+  const atFirst = pause()
+  await setTimeout(200)
+  assertFound(atFirst)
+  await setTimeout(200)
+  const between = pause()
+  await setTimeout(200)
+  assertFound(between)
+})
+
 test('a loop that never waits is busy, one that waits is not', async (t) => {
   const health = healthOf(t)
   await setImmediate()
