@@ -13,6 +13,7 @@ const stepMs = 0.05
 const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
   let nowMs = 0
   let spunMs = 0
+  let turns = 0
   let waiting = /** @type {{ atMs: number, then: () => void }[]} */ ([])
   const after = (/** @type {() => void} */ then, ms = 0) => {
     waiting.push({ atMs: nowMs + ms, then })
@@ -39,6 +40,7 @@ const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
       clearTimeout: cancel,
       // The rest is spun away in small steps.
       setImmediate(then) {
+        turns++
         spunMs += stepMs
         return after(then, stepMs)
       },
@@ -57,7 +59,7 @@ const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
     nowMs = Math.max(nowMs, next.atMs)
     next.then()
   }
-  return { begun, spunMs }
+  return { begun, spunMs, turns }
 }
 
 // A timer is set 1.5 ms early, unless ticks come too often for that.
@@ -82,6 +84,15 @@ for (const [what, { allowedMs, ...terms }] of Object.entries({
   })
 
 test('most of the time before a tick is slept away, not spent in a busy loop', () => {
-  const { spunMs } = begunBy({ chunks: 10, ticks: 100, lateMs: 0.4, sleepLateMs: 0.06 })
+  const { spunMs } = begunBy({ chunks: 10, ticks: 100, lateMs: 0.4, sleepLateMs: 0.02 })
   assert.ok(spunMs > 0 && spunMs <= 100 * 0.2, `${spunMs} ms before 100 ticks`)
+})
+
+test('a tick that is due when its sleep ends begins there, without another turn of the loop', () => {
+  const terms = { chunks: 10, ticks: 100, lateMs: 0.4 }
+  const { turns, begun } = begunBy({ ...terms, sleepLateMs: 0.06 })
+  assert.equal(turns, 0)
+  assert.ok(Math.max(...begun) <= 0.011, `late: ${Math.max(...begun)}`)
+  // One that is too early is spun away.
+  assert.ok(begunBy({ ...terms, sleepLateMs: 0 }).turns >= 99)
 })

@@ -67,7 +67,9 @@ export const ticker = ({
     if (early === 0 || wait > early) timer = timers.setTimeout(wake, Math.max(0, wait - early))
     else {
       if (wait > spinMs) timers.sleep?.(wait - spinMs)
-      soon = timers.setImmediate(wake)
+      // Most sleeps are late by what was left: another turn of the loop would add to it.
+      if (pacer.dueMs(next) <= elapsed()) wake()
+      else soon = timers.setImmediate(wake)
     }
   }
   return {
