@@ -101,19 +101,21 @@ export const mergedSecond = (state = null) => {
   const series = () => TIMES.filter((path) => sum[path])
   const own = () => Object.fromEntries(Object.entries(sum).filter(([path]) => !isTimes.has(path)))
 
-  /** @param {string} path @returns {Latency | null} */
-  const latencyIn = (path) => {
+  /** @param {string} path @param {boolean} withBuckets @returns {Latency | null} */
+  const latencyIn = (path, withBuckets) => {
     const { buckets, samples } = sum[path]
     const found = buckets.percentiles()
-    return (
-      found && {
-        ...found,
-        ...percentilesIn(sum[path], 1, found),
-        count: buckets.count(),
-        samples,
-        hdr: String(buckets.encoded()),
-      }
-    )
+    if (!found) return null
+    const times = {
+      ...found,
+      ...percentilesIn(sum[path], 1, found),
+      count: buckets.count(),
+      samples,
+      hdr: String(buckets.encoded()),
+    }
+    // Beside the text, and not in JSON.
+    if (withBuckets) Object.defineProperty(times, 'buckets', { value: buckets })
+    return times
   }
   return {
     /** @param {Folded} interval of a box, or a merged line */
@@ -125,12 +127,12 @@ export const mergedSecond = (state = null) => {
     addTo(whole) {
       for (const path of series()) record[path].inASecond(whole[path], sum[path])
     },
-    /** A line of intervals.ndjson. @returns {Line & { boxes: number }} */
-    line: () =>
+    /** A line of intervals.ndjson; its histograms need not be decoded until this is closed. @param {boolean} [withBuckets] @returns {Line & { boxes: number }} */
+    line: (withBuckets = false) =>
       /** @type {any} */ (
         lineOf({
           ...own(),
-          ...Object.fromEntries(TIMES.map((path) => [path, sum[path] ? latencyIn(path) : null])),
+          ...Object.fromEntries(TIMES.map((path) => [path, sum[path] ? latencyIn(path, withBuckets) : null])),
         })
       ),
     /** Plain data that the second can be taken up from. */

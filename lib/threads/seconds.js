@@ -47,6 +47,8 @@ export const threadSeconds = () => {
 export const besideOf = (threads) => {
   /** @type {object | null} of the measures of all threads */
   let line = null
+  /** Open until the next is there. @type {ReturnType<typeof mergedSecond> | null} */
+  let merged = null
   const ends = () => threads.flatMap(({ end }) => end ?? [])
   /** @param {Measure['record']} record @param {Folded} own */
   const joined = (record, own) =>
@@ -59,10 +61,10 @@ export const besideOf = (threads) => {
     /** A second of all threads is there. */
     add() {
       const lines = threads.flatMap((thread) => thread.takeLines())
-      const merged = mergedSecond()
+      merged?.close()
+      merged = mergedSecond()
       for (const one of lines) merged.add(one)
-      line = lines.length > 0 ? merged.line() : null
-      merged.close()
+      line = lines.length > 0 ? merged.line(true) : null
     },
     /** A measure that every thread takes, as one of the process. @param {Source} source @param {Measure} measure @returns {Source} */
     source: (source, { record, facts = {} }) => ({
