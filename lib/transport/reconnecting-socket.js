@@ -1,6 +1,7 @@
 // A connection to one server that is made again when it is lost or refused, after waits that double. It can also be
 // renewed: closed when no reply is missing, and made anew.
 import { systemTimers } from '../base/timers.js'
+import { togetherOf } from './together.js'
 
 /**
  * @import { Socket } from 'node:net'
@@ -46,6 +47,7 @@ export const reconnectingSocketOf = (needs) => {
   const { hasUnanswered = () => true, onRenewed = () => {} } = needs
   const retries = retriesOf(random, timers)
   let socket = /** @type {Socket | null} */ (null)
+  const together = togetherOf(() => socket)
   let opening = false
   let closed = false
   let heardMs = clock()
@@ -112,10 +114,10 @@ export const reconnectingSocketOf = (needs) => {
     isOpening: () => opening,
     isRenewing: () => retiring || retiredMs !== null,
     heardMs: () => heardMs,
-    cork: () => socket?.cork(),
-    uncork: () => socket?.uncork(),
-    /** @param {Buffer} bytes @param {() => void} [release] the socket has let go of the bytes */
-    write: (bytes, release) => socket?.write(bytes, release),
+    cork: together.cork,
+    uncork: together.uncork,
+    /** Bytes, and what to call when they are not needed any more. */
+    write: together.write,
     /** Bytes that the system has not taken yet. */
     waitingBytes: () => socket?.writableLength ?? 0,
     /** The silence is counted from here: the first byte without a reply. @param {number} nowMs */
