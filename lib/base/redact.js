@@ -47,6 +47,9 @@ const patternOf = (spelling) => {
   return `${escaped(spelling)}|${escaped(signs.slice(0, shortestCut).join(''))}${rest}(?=\\.\\.\\.|$)`
 }
 
+// Names of fields come again each second; those of a server may be any.
+const mostNames = 5000
+
 /** @typedef {ReturnType<typeof redactor>} Redactor */
 
 export const redactor = () => {
@@ -59,6 +62,14 @@ export const redactor = () => {
   /** @param {string} text */
   const text = (text) => (pattern === null ? text : text.replace(pattern, instead))
 
+  /** @type {Map<string, string>} */
+  const names = new Map()
+  const nameOf = (/** @type {string} */ key) => {
+    const known = names.get(key) ?? text(key)
+    if (names.size < mostNames) names.set(key, known)
+    return known
+  }
+
   /** @param {any} data @returns {any} */
   const walk = (data) => {
     if (pattern === null) return data
@@ -68,7 +79,7 @@ export const redactor = () => {
     const all = {}
     for (const [key, value] of Object.entries(data)) {
       if (ownFields.has(key)) setOwn(all, key, value)
-      else setOwn(all, text(key), walk(value))
+      else setOwn(all, nameOf(key), walk(value))
     }
     return all
   }
@@ -90,6 +101,7 @@ export const redactor = () => {
       const longestFirst = [...allSpellings].sort((a, b) => b.length - a.length)
       const all = [...(hasTokens ? [signedParts] : []), ...longestFirst.map(patternOf)]
       pattern = all.length === 0 ? null : new RegExp(all.join('|'), 'gu')
+      names.clear()
     },
     text,
     data,

@@ -121,3 +121,13 @@ test('a server that quotes a password, however short, and however it is cut', ()
   assert.ok(!reasonFor('h:1', new Error("ERR no 'pw1'"), { password: 'pw1', tls: null }).includes('pw1'))
   assert.ok(!reasonFor('h:1', error, { password: 'x'.repeat(8), tls: null }).includes('xxxxxxxx'))
 })
+
+test('a name that was no secret yet is taken out once it is one', () => {
+  const redact = redactor()
+  redact.learn('first-secret')
+  const data = { 'a-later-secret': 1, 'first-secret': 2, ['__proto__']: 3 }
+  const named = () => Object.keys(redact.data(data))
+  assert.deepEqual(named(), ['a-later-secret', '***', '__proto__'])
+  redact.learn('a-later-secret')
+  assert.deepEqual(named(), ['***', '__proto__'])
+})
