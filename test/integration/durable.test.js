@@ -1,11 +1,10 @@
 // What is acknowledged by --wait, and what is left of it when the master is killed.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runCommand, startCommand } from '../helpers/command-here.js'
-import { startHere, writeHere } from '../helpers/here.js'
+import { runCommand } from '../helpers/command-here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at, ownFolder, until } from '../helpers/programs.js'
+import { assertDone, at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 /** A master and its replica. @param {import('../helpers/servers.js').Scope} t @param {Parameters<typeof startServer>[1]} [options] */
@@ -30,7 +29,7 @@ const load =
  */
 const killed = async (t, wait) => {
   const { master, replica } = await pairOf(t)
-  const run = startCommand(t, `write ${load} --wait ${wait}`, { env: at(master) })
+  const run = startProducer(t, `${load} --wait ${wait}`, { env: at(master) })
   await until('its second second', () => run.intervals().length > 1)
   process.kill(replica.pid, 'SIGSTOP')
   await sleep(2000)
@@ -44,78 +43,76 @@ const killed = async (t, wait) => {
   return { document, found: JSON.parse(stdout) }
 }
 
-describe('what --wait acknowledges', { concurrency: 3 }, () => {
-  test('acknowledged by the master alone: its death loses what the replica had not read', async (t) => {
-    const { document, found } = await killed(t, '0')
-    assert.equal(found.acked, document.items.acked)
-    assert.ok(found.lost > 100, JSON.stringify(found))
-  })
+test('acknowledged by the master alone: its death loses what the replica had not read', async (t) => {
+  const { document, found } = await killed(t, '0')
+  assert.equal(found.acked, document.items.acked)
+  assert.ok(found.lost > 100, JSON.stringify(found))
+})
 
-  test('acknowledged when a replica has it: the death of the master loses none of it', async (t) => {
-    const { document, found } = await killed(t, '1')
-    assert.equal(found.acked, document.items.acked)
-    assert.ok(found.acked > 1000, JSON.stringify(found))
-    assert.equal(found.lost, 0, JSON.stringify(found))
-  })
+test('acknowledged when a replica has it: the death of the master loses none of it', async (t) => {
+  const { document, found } = await killed(t, '1')
+  assert.equal(found.acked, document.items.acked)
+  assert.ok(found.acked > 1000, JSON.stringify(found))
+  assert.equal(found.lost, 0, JSON.stringify(found))
+})
 
-  test('items that no replica confirms in time are uncertain, and those after them are acknowledged', async (t) => {
-    const { master, replica } = await pairOf(t)
-    const options = '--wait 1 --max-behind 300ms -q 500 -c 10 -a all --warm-up 0 --duration 6s'
-    const run = startHere(t, 'write', options, { env: at(master) })
-    await until('its first second', () => run.intervals().length > 0)
-    process.kill(replica.pid, 'SIGSTOP')
-    await sleep(1500)
-    process.kill(replica.pid, 'SIGCONT')
-    const { document, stdout } = await run.ended
-    const { acked, uncertain, failed } = document.items
-    assert.deepEqual(Object.keys(document.items.failed_by), ['WAIT'])
-    assert.ok(uncertain > 0 && failed === 0 && acked > 1500, JSON.stringify(document.items))
-    assert.match(stdout, /WAIT/)
-  })
+test('items that no replica confirms in time are uncertain, and those after them are acknowledged', async (t) => {
+  const { master, replica } = await pairOf(t)
+  const options = '--wait 1 --max-behind 300ms -q 500 -c 10 -a all --warm-up 0 --duration 6s'
+  const run = startProducer(t, options, { env: at(master) })
+  await until('its first second', () => run.intervals().length > 0)
+  process.kill(replica.pid, 'SIGSTOP')
+  await sleep(1500)
+  process.kill(replica.pid, 'SIGCONT')
+  const { document, stdout } = await run.ended
+  const { acked, uncertain, failed } = document.items
+  assert.deepEqual(Object.keys(document.items.failed_by), ['WAIT'])
+  assert.ok(uncertain > 0 && failed === 0 && acked > 1500, JSON.stringify(document.items))
+  assert.match(stdout, /WAIT/)
+})
 
-  test('of lookups, each write waits and no read does; hits and misses are counted as ever', async (t) => {
-    const { master } = await pairOf(t)
-    const options =
-      '--strategy lookup-mix --with ratio=1:3 --items 1000 --rate 2000 --wait 1 --warm-up 0 --duration 3s'
-    const { document, code, stderr } = await writeHere(t, options, { env: at(master) })
-    assertDone({ code, document, stderr })
-    const { hit, miss } = document.counts
-    const [sets, gets, waits] = await Promise.all(['set', 'get', 'wait'].map((name) => callsOf(master, name)))
-    const written = document.items.acked - hit - miss
-    // The run's plan and its presence are keys too; the preflight check asks once.
-    assert.ok(Math.abs(gets - hit - miss) < 10 && Math.abs(sets - written) < 10, `${sets} SET, ${gets} GET`)
-    assert.ok(hit > 1000 && miss > 100, `${hit} hits, ${miss} misses`)
-    assert.equal(waits, written + 1)
-    assert.equal(document.server.foreign_calls, null)
-  })
+test('of lookups, each write waits and no read does; hits and misses are counted as ever', async (t) => {
+  const { master } = await pairOf(t)
+  const options =
+    '--strategy lookup-mix --with ratio=1:3 --items 1000 --rate 2000 --wait 1 --warm-up 0 --duration 3s'
+  const { document, code, stderr } = await runProducer(t, options, { env: at(master) })
+  assertDone({ code, document, stderr })
+  const { hit, miss } = document.counts
+  const [sets, gets, waits] = await Promise.all(['set', 'get', 'wait'].map((name) => callsOf(master, name)))
+  const written = document.items.acked - hit - miss
+  // The run's plan and its presence are keys too; the preflight check asks once.
+  assert.ok(Math.abs(gets - hit - miss) < 10 && Math.abs(sets - written) < 10, `${sets} SET, ${gets} GET`)
+  assert.ok(hit > 1000 && miss > 100, `${hit} hits, ${miss} misses`)
+  assert.equal(waits, written + 1)
+  assert.equal(document.server.foreign_calls, null)
+})
 
-  test('aof: on the disk of the master, so that it comes back with all', async (t) => {
-    const bin = peer(t, 'valkey-9.1')
-    if (!bin) return
-    const server = await startServer(t, {
-      bin,
-      config: { appendonly: 'yes', appendfsync: 'everysec', dir: ownFolder(t, 'aof') },
-    })
-    const options = '--wait aof --once --ttl 10m -q 300 -c 3 -a all --warm-up 0 --duration 4s'
-    const { document, code, stderr, folder } = await runCommand(t, `write ${options}`, { env: at(server) })
-    assertDone({ code, document, stderr })
-    assert.ok((await callsOf(server, 'waitaof')) >= document.ticks.count, 'each batch waits')
-    await server.restart()
-    const { stdout } = await runCommand(t, `verify ${folder} --json`, { env: at(server), out: false })
-    const { acked, present } = JSON.parse(stdout)
-    assert.deepEqual([acked, present], [document.items.acked, document.items.acked])
+test('aof: on the disk of the master, so that it comes back with all', async (t) => {
+  const bin = peer(t, 'valkey-9.1')
+  if (!bin) return
+  const server = await startServer(t, {
+    bin,
+    config: { appendonly: 'yes', appendfsync: 'everysec', dir: ownFolder(t, 'aof') },
   })
+  const options = '--wait aof --once --ttl 10m -q 300 -c 3 -a all --warm-up 0 --duration 4s'
+  const { document, code, stderr, folder } = await runProducer(t, options, { env: at(server) })
+  assertDone({ code, document, stderr })
+  assert.ok((await callsOf(server, 'waitaof')) >= document.ticks.count, 'each batch waits')
+  await server.restart()
+  const { stdout } = await runCommand(t, `verify ${folder} --json`, { env: at(server), out: false })
+  const { acked, present } = JSON.parse(stdout)
+  assert.deepEqual([acked, present], [document.items.acked, document.items.acked])
+})
 
-  test('what cannot be waited for is refused before the first write, in one line', async (t) => {
-    const server = await startServer(t)
-    const said = async (/** @type {string} */ wait) => {
-      const { code, stderr } = await runCommand(t, `write --wait ${wait} --duration 1s`, { env: at(server) })
-      return `${code} ${stderr.trim().split('\n').at(-1)}`
-    }
-    assert.match(await said('1'), /^3 .*--wait 1: 127\.0\.0\.1:\d+ has 0 replicas that answer in time/)
-    assert.match(
-      await said('aof'),
-      /^3 .*--wait aof: 127\.0\.0\.1:\d+: ERR (unknown command|WAITAOF cannot be used)/,
-    )
-  })
+test('what cannot be waited for is refused before the first write, in one line', async (t) => {
+  const server = await startServer(t)
+  const said = async (/** @type {string} */ wait) => {
+    const { code, stderr } = await runProducer(t, `--wait ${wait} --duration 1s`, { env: at(server) })
+    return `${code} ${stderr.trim().split('\n').at(-1)}`
+  }
+  assert.match(await said('1'), /^3 .*--wait 1: 127\.0\.0\.1:\d+ has 0 replicas that answer in time/)
+  assert.match(
+    await said('aof'),
+    /^3 .*--wait aof: 127\.0\.0\.1:\d+: ERR (unknown command|WAITAOF cannot be used)/,
+  )
 })

@@ -26,7 +26,7 @@ const assertNoSecret = ({ stdout, stderr, document }) =>
 // Connections that libraries have for themselves, which no command of a load takes.
 const unused = /^(ioredis-cluster\(subscriber\)|glide_management_connection)/
 
-describe('login by IAM', { concurrency: 3 }, () => {
+describe('login by IAM', { concurrency: 2 }, () => {
   const scope = suiteScope()
   /** @type {ReturnType<typeof makeCertificates>} */
   let certificates

@@ -1,7 +1,7 @@
 // Replicas that a cluster's map has later than its masters: before a run they are waited for, and one that joins while it runs
 // has gaps before it.
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { test } from 'node:test'
 import { addServers } from '../../lib/servers/embedded-changes.js'
 import { at, runProducer, startProducer, until } from '../helpers/programs.js'
 import { cli, startCluster } from '../helpers/servers.js'
@@ -40,31 +40,29 @@ const youngCluster = async (t) => {
 const nodeIn = ({ nodes }, replica) =>
   nodes.find((/** @type {{ address: string }} */ { address }) => address === replica)
 
-describe('replicas that come late', { concurrency: 2 }, () => {
-  test('a replica that only INFO of its master names is waited for, and its CPU is counted', async (t) => {
-    const { env, join, replica } = await youngCluster(t)
-    await join()
-    const { document, stderr } = await runProducer(t, '--cluster -q 1000 -c 10 -a all --duration 3s', { env })
-    assert.match(stderr, /1 replica that INFO of the masters names is not in the cluster's map yet: waiting/)
-    assert.match(stderr, /: 3 masters, 1 replica/)
-    const { role, gaps, cpu_pct: pct, sampled_s: sampledS } = nodeIn(document, replica)
-    assert.deepEqual([role, gaps], ['replica', 0], stderr)
-    assert.ok(pct > 0 && sampledS > 2.5, `${pct} % in ${sampledS} s`)
-  })
+test('a replica that only INFO of its master names is waited for, and its CPU is counted', async (t) => {
+  const { env, join, replica } = await youngCluster(t)
+  await join()
+  const { document, stderr } = await runProducer(t, '--cluster -q 1000 -c 10 -a all --duration 3s', { env })
+  assert.match(stderr, /1 replica that INFO of the masters names is not in the cluster's map yet: waiting/)
+  assert.match(stderr, /: 3 masters, 1 replica/)
+  const { role, gaps, cpu_pct: pct, sampled_s: sampledS } = nodeIn(document, replica)
+  assert.deepEqual([role, gaps], ['replica', 0], stderr)
+  assert.ok(pct > 0 && sampledS > 2.5, `${pct} % in ${sampledS} s`)
+})
 
-  test('a replica that joins while a run measures has gaps before it', async (t) => {
-    const { env, join, replica } = await youngCluster(t)
-    const line = '--cluster -q 1000 -c 10 -a all --warm-up 0 --duration 20s'
-    const run = startProducer(t, line, { env })
-    await until('its second second', () => run.intervals().length > 1)
-    await join()
-    const { document, stderr } = await run.ended
-    const { gaps, sampled_s: sampledS } = nodeIn(document, replica) ?? {}
-    assert.ok(
-      sampledS < 19 && gaps > 0 && Math.abs(sampledS + gaps - 20) < 2.5,
-      `${sampledS} s, ${gaps} gaps: ${stderr}`,
-    )
-    const gap = document.warnings.find((/** @type {{ code: string }} */ { code }) => code === 'gaps')
-    assert.match(gap?.message, /samples missing of .*: the figures of the nodes leave those seconds out/)
-  })
+test('a replica that joins while a run measures has gaps before it', async (t) => {
+  const { env, join, replica } = await youngCluster(t)
+  const line = '--cluster -q 1000 -c 10 -a all --warm-up 0 --duration 20s'
+  const run = startProducer(t, line, { env })
+  await until('its second second', () => run.intervals().length > 1)
+  await join()
+  const { document, stderr } = await run.ended
+  const { gaps, sampled_s: sampledS } = nodeIn(document, replica) ?? {}
+  assert.ok(
+    sampledS < 19 && gaps > 0 && Math.abs(sampledS + gaps - 20) < 2.5,
+    `${sampledS} s, ${gaps} gaps: ${stderr}`,
+  )
+  const gap = document.warnings.find((/** @type {{ code: string }} */ { code }) => code === 'gaps')
+  assert.match(gap?.message, /samples missing of .*: the figures of the nodes leave those seconds out/)
 })
