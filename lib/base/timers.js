@@ -1,4 +1,4 @@
-// Timers as an argument: those of the system or of a simulated clock.
+// The machine as an argument: clock, chance and timers of the system, or those of a simulation.
 
 /**
  * @typedef {object} Timers
@@ -7,6 +7,11 @@
  * @property {(then: () => void) => NodeJS.Immediate} setImmediate
  * @property {(soon: NodeJS.Immediate | undefined) => void} clearImmediate
  * @property {(ms: number) => void} [sleep] stops this thread for so long, which no timer of Node keeps so exactly
+ *
+ * @typedef {object} Machine
+ * @property {() => number} clock ms, never back
+ * @property {() => number} random from 0 to 1
+ * @property {Timers} timers
  */
 
 const sleeping = new Int32Array(new SharedArrayBuffer(4))
@@ -21,6 +26,9 @@ export const systemTimers = Object.freeze({
   clearImmediate,
   sleep: (ms) => void Atomics.wait(sleeping, 0, 0, ms),
 })
+
+/** This machine. @param {() => number} clock @returns {Machine} */
+export const machineWith = (clock) => ({ clock, random: Math.random, timers: systemTimers })
 
 /** Timers take 2^31 ms at most; longer waits are divided. */
 export const longestTimerMs = 2 ** 30

@@ -59,23 +59,26 @@ const ruleReplies = (client, follows) => {
   }
 }
 
+/** How each connection is made. @param {LibraryNeeds} needs @param {boolean} sentinels they name the server */
+const connectionOptions = ({ target, bytes, mostBytes, events, options: asked }, sentinels) => ({
+  Connector: connectorFor(target, { sentinels, onStray: events.stray, mostBytes }),
+  ...clientOptions(target.access, 'millrace'),
+  // With RESP3 it makes objects of maps, so RESP2 is used.
+  /** @type {2 | 3} */
+  protocol: bytes ? 2 : 3,
+  // Retries are decided here: the library would send RPUSH and XADD twice.
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  retryStrategy: retryAfter(1000),
+  connectTimeout: Number(asked.connectTimeout),
+  ...(asked.commandTimeout && { commandTimeout: Number(asked.commandTimeout) }),
+})
+
 /** @param {Classes} library @param {LibraryNeeds} needs @returns {Redis | Cluster} */
 const clientOf = ({ Redis, Cluster }, needs) => {
-  const { cluster, target, address, reads, bytes, mostBytes, events, options: asked } = needs
+  const { cluster, target, address, reads, options: asked } = needs
   const where = target.sentinels?.clientOptions() ?? endpointOf(address)
-  const options = {
-    Connector: connectorFor(target, { sentinels: 'sentinels' in where, onStray: events.stray, mostBytes }),
-    ...clientOptions(target.access, 'millrace'),
-    // With RESP3 it makes objects of maps, so RESP2 is used.
-    /** @type {2 | 3} */
-    protocol: bytes ? 2 : 3,
-    // Retries are decided here: the library would send RPUSH and XADD twice.
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: retryAfter(1000),
-    connectTimeout: Number(asked.connectTimeout),
-    ...(asked.commandTimeout && { commandTimeout: Number(asked.commandTimeout) }),
-  }
+  const options = connectionOptions(needs, 'sentinels' in where)
   const queueing = {
     enableAutoPipelining: Boolean(asked.enableAutoPipelining),
     enableOfflineQueue: Boolean(asked.enableOfflineQueue),

@@ -6,7 +6,7 @@ import { Flight } from './flight.js'
 import { reconnectingSocketOf } from './reconnecting-socket.js'
 
 /**
- * @import { Timers } from '../base/timers.js'
+ * @import { Machine } from '../base/timers.js'
  * @import { Tally } from '../wire/decode.js'
  * @import { Reply, ReplySink } from '../wire/values.js'
  *
@@ -106,9 +106,7 @@ const takingOf = (flight, { onAnswered, onReplied, onReply, onTaken, onRefused }
  * @param {Decoder} [needs.decoder]
  * @param {Parameters<typeof reconnectingSocketOf>[0]['open']} needs.open
  * @param {LaneEvents<R>} needs.events
- * @param {() => number} needs.clock
- * @param {() => number} needs.random
- * @param {Timers} [needs.timers]
+ * @param {Machine} needs.machine
  */
 export const laneOf = ({ client = 0, address = '', decoder = counting(), events, ...linking }) => {
   /** @type {Flight<R>} */

@@ -5,7 +5,7 @@ import { renewalsOf } from './reconnecting-socket.js'
 import { closed as closedReason } from './topology-events.js'
 
 /**
- * @import { Timers } from '../base/timers.js'
+ * @import { Machine } from '../base/timers.js'
  * @import { Decoder, Lane, LaneEvents } from './lane.js'
  * @import { DriverTarget } from './socket-writer.js'
  */
@@ -20,11 +20,9 @@ const mostAtOnce = 100
  * @param {DriverTarget['dial']} needs.dial
  * @param {Decoder} needs.decoder
  * @param {Omit<LaneEvents<R>, 'onDown'> & { onDown: (lane: Lane<R>, error: Error) => void }} needs.events
- * @param {() => number} needs.clock
- * @param {() => number} needs.random
- * @param {Timers} needs.timers
+ * @param {Machine} needs.machine
  */
-export const lanesOf = ({ clients, dial, decoder, clock, random, timers, ...needs }) => {
+export const lanesOf = ({ clients, dial, decoder, machine, ...needs }) => {
   /** @type {Map<string, Lane<R>>[]} by client, by address */
   const lanes = Array.from({ length: clients }, () => new Map())
   /** @type {(Lane<R> | null)[]} by client: the one that was asked for last */
@@ -49,7 +47,7 @@ export const lanesOf = ({ clients, dial, decoder, clock, random, timers, ...need
   const made = (client, address) => {
     const open = (/** @type {Parameters<typeof dial>[1]} */ handlers) => dial(address, handlers)
     /** @type {Lane<R>} */
-    const lane = laneOf({ client, address, decoder, open, events, clock, random, timers })
+    const lane = laneOf({ client, address, decoder, open, events, machine })
     lanes[client].set(address, lane)
     if (opened) lane.connect()
     return lane

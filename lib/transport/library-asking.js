@@ -103,17 +103,20 @@ function* commandsFor({ cluster }, masterOf, list, places, many) {
 }
 
 /**
- * @param {object} needs
- * @param {ReadPlan} needs.plan
- * @param {Library} needs.library
- * @param {Asking} needs.asking
- * @param {string} needs.server
- * @param {(slot: number) => string} needs.masterOf
- * @param {ReturnType<typeof readRetriesOf>} needs.retries
- * @param {() => void} needs.onSend
+ * @typedef {object} LibraryReading what the reads of a library share
+ * @property {ReadPlan} plan
+ * @property {ReadDriverOptions['target']} target
+ * @property {Asking} asking
+ * @property {string} server
+ * @property {ReturnType<typeof readRetriesOf>} retries
+ * @property {() => void} onSend
+ *
+ * @param {LibraryReading} reading
+ * @param {Library} library
+ * @param {(slot: number) => string} masterOf
  * @returns {ReadDriver['values']}
  */
-export const valuesReader = ({ plan, library, asking, server, masterOf, retries, onSend }) => {
+export const valuesReader = ({ plan, asking, server, retries, onSend }, library, masterOf) => {
   const bound = boundOf(library.limit)
 
   return (list, places, command, sink) => {
@@ -157,16 +160,11 @@ export const valuesReader = ({ plan, library, asking, server, masterOf, retries,
 
 /**
  * One command of a reader, asked until it is answered.
- * @param {object} needs
- * @param {ReadDriverOptions['target']} needs.target
- * @param {Asking} needs.asking
- * @param {string} needs.server
- * @param {(slot: number, consumer: number) => string} needs.serverAt
- * @param {ReturnType<typeof readRetriesOf>} needs.retries
- * @param {() => void} needs.onSend
+ * @param {LibraryReading} reading
+ * @param {(slot: number, consumer: number) => string} serverAt
  */
 export const askerOf =
-  ({ target, asking, server, serverAt, retries, onSend }) =>
+  ({ target, asking, server, retries, onSend }, serverAt) =>
   (
     /** @type {Library} */ on,
     /** @type {string[]} */ args,

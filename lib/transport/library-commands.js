@@ -1,11 +1,11 @@
 // The commands of a writer on a client library: sent, and counted by the library's final replies.
+import { itemTimesOf } from '../probes/item-times.js'
 import { plainCommand } from '../wire/encode.js'
 import { firstKeyIn } from './library.js'
 import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
 import { libraryRetriesOf } from './library-repeats.js'
 
 /**
- * @import { itemTimesOf } from '../probes/item-times.js'
  * @import { Loss } from '../probes/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Tick } from './tick-entry.js'
@@ -28,11 +28,12 @@ import { libraryRetriesOf } from './library-repeats.js'
  * @param {ReturnType<typeof policyOf>} needs.policy
  * @param {Pick<Net, 'refresh' | 'events'>} needs.net
  * @param {ReturnType<typeof waitingTicksOf>} needs.waitingTicks
- * @param {ReturnType<typeof itemTimesOf>} needs.itemTimes
  * @param {() => void} needs.onSettled a command has an outcome, or is to be repeated
  */
-export const libraryCommandsOf = ({ library, options, policy, net, waitingTicks, itemTimes, onSettled }) => {
-  const { plan, ledger, clock, onBegun, onReply } = options
+export const libraryCommandsOf = ({ library, options, policy, net, waitingTicks, onSettled }) => {
+  const { plan, ledger, onBegun, onReply } = options
+  const { clock } = options.machine
+  const itemTimes = itemTimesOf(options)
   let answeredMs = clock()
   let closed = false
 

@@ -12,7 +12,8 @@ import { readTopologyOf } from './read-topology.js'
 
 /** @param {ReadDriverOptions} options @returns {Promise<ReadDriver>} */
 export const libraryReadDriver = async (options) => {
-  const { plan, target, clock, random } = options
+  const { plan, target, machine } = options
+  const { clock } = machine
   const topology = readTopologyOf(options, { connections: () => library.connections() })
   const { topologyEvents, servers, serverAt, masterOf, refresh } = topology
   const [server] = servers()
@@ -20,7 +21,7 @@ export const libraryReadDriver = async (options) => {
   let started = false
   let commands = 0
   // Redirects are the library's own: one that it gave up is tried again later.
-  const retries = readRetriesOf({ clock, random, follows: () => false, isClosed: () => closed })
+  const retries = readRetriesOf({ machine, follows: () => false, isClosed: () => closed })
 
   // The library has its own map; this one names the nodes in the result.
   const changed = () => {
@@ -66,7 +67,8 @@ export const libraryReadDriver = async (options) => {
   const onSend = () => {
     commands++
   }
-  const askUntil = askerOf({ target, asking, server, serverAt, retries, onSend })
+  const reading = { plan, target, asking, server, retries, onSend }
+  const askUntil = askerOf(reading, serverAt)
 
   const masterLibrary = async () => {
     if (mains) return mains
@@ -88,7 +90,7 @@ export const libraryReadDriver = async (options) => {
       })
       await askUntil(main, args, key, sink)
     },
-    values: valuesReader({ plan, library, asking, server, masterOf, retries, onSend }),
+    values: valuesReader(reading, library, masterOf),
     serverOf: (key, consumer) => serverAt(plan.cluster ? slotOf(key) : 0, consumer),
     servers,
     bare: topology.bare,

@@ -22,7 +22,8 @@ const mostAtOnce = 3
  * @param {() => void} needs.onDue a command is to be sent again now
  */
 export const libraryRetriesOf = ({ library, options, policy, net, lose, onDue }) => {
-  const { plan, ledger, random, target } = options
+  const { plan, ledger, target } = options
+  const { random } = options.machine
   /** @type {One[]} */
   let atOnce = []
   /** @type {Map<One, NodeJS.Timeout | null>} */

@@ -1,6 +1,5 @@
 // The write driver over a client library, as a Node application would use it. Commands in flight are limited.
 
-import { itemTimesOf } from '../probes/item-times.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
 import { connectLibrary, libraryNamed } from './library.js'
@@ -40,7 +39,7 @@ const onceATurn = (work) => {
  * @param {() => void} needs.wake commands that wait for a server go out
  */
 const openedLibrary = async ({ options, catchUp, isRunning, wake }) => {
-  const { plan, target, ledger, clock, onEvent } = options
+  const { plan, target, ledger, machine, onEvent } = options
   const openLibrary = await libraryNamed(plan.driver)
   const library = openLibrary({
     cluster: plan.cluster,
@@ -50,7 +49,7 @@ const openedLibrary = async ({ options, catchUp, isRunning, wake }) => {
     bytes: false,
     mostBytes: longestReplyOf(plan),
     options: plan.library?.options ?? {},
-    clock,
+    clock: machine.clock,
     events: {
       up: (address) => {
         net.events.up(address)
@@ -79,21 +78,21 @@ const openedLibrary = async ({ options, catchUp, isRunning, wake }) => {
       catchUp.disturbed()
       library.refreshSlots()
     },
-    ...{ onEvent, clock },
+    ...{ onEvent, machine },
   })
   return { library, net }
 }
 
 /** @param {DriverOptions} options */
 export const libraryDriver = async (options) => {
-  const { plan, steps, target, ledger, latency, clock, onProgress } = options
+  const { plan, steps, target, ledger, onProgress } = options
+  const { clock } = options.machine
   const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
   // Batches are not kept: the library encodes commands itself.
   const { portionItems: items, onEncoding } = options
   const { portionsOf, carriersOf } = await tickBatchesOf(plan, steps, { items, onEncoding, keep: false })
   const encodeMs = clock() - encodeFrom
-  const itemTimes = itemTimesOf({ steps, latency })
   const waitingTicks = waitingTicksOf(ledger)
   let started = false
   let closed = false
@@ -111,7 +110,7 @@ export const libraryDriver = async (options) => {
     if (started) onProgress()
   })
   const commands = libraryCommandsOf({
-    ...{ library, options, policy, net, waitingTicks: waitingTicks, itemTimes },
+    ...{ library, options, policy, net, waitingTicks },
     onSettled: progressSoon,
   })
 

@@ -5,7 +5,7 @@ import { slotMapOf } from './slot-map.js'
 import { topologyEventsOf } from './topology-events.js'
 
 /**
- * @import { Timers } from '../base/timers.js'
+ * @import { Machine } from '../base/timers.js'
  * @import { Listened } from './half-open.js'
  * @import { Topology } from './slot-map.js'
  *
@@ -16,23 +16,21 @@ import { topologyEventsOf } from './topology-events.js'
  *
  * @typedef {object} NetNeeds
  * @property {NetTarget} target
- * @property {NetTarget['dial']} [dial] else the target's
  * @property {() => Iterable<Listened>} connections that are given up when they are half-open
  * @property {(left: Map<string, number[]>) => void} [onLearned] a new map is in use; slots that changed hands, by the address they left
  * @property {number} [spacingMs] between an answer and the next question
  * @property {(kind: string, text: string) => void} onEvent
- * @property {() => number} clock
- * @property {Timers} [timers]
+ * @property {Pick<Machine, 'clock' | 'timers'>} machine
  *
  * @typedef {ReturnType<typeof netOf>} Net
  */
 
 /** @param {NetNeeds} needs */
 export const netOf = (needs) => {
-  const { target, dial = target.dial, connections, onLearned, spacingMs, onEvent, clock, timers } = needs
+  const { target, connections, onLearned, spacingMs, onEvent, machine } = needs
   const map = slotMapOf(target.topology)
-  const events = topologyEventsOf({ onEvent, clock })
-  const listen = halfOpenOf({ dial, onEvent, timers })
+  const events = topologyEventsOf({ onEvent, clock: machine.clock })
+  const listen = halfOpenOf({ dial: target.dial, onEvent, timers: machine.timers })
   const refresher = refresherOf({
     ask: target.refresh,
     learn(topology) {
@@ -41,9 +39,8 @@ export const netOf = (needs) => {
       events.left(left, map.ownerOf)
       onLearned?.(left)
     },
-    clock,
     spacingMs,
-    timers,
+    ...machine,
   })
   events.topology(target.topology)
 

@@ -3,6 +3,7 @@ import { ExitCode, MillraceError } from '../base/errors.js'
 
 /**
  * @import { Socket } from 'node:net'
+ * @import { Machine } from '../base/timers.js'
  * @import { Access } from '../servers/dial.js'
  * @import { TargetNode } from '../servers/topology.js'
  * @import { ValueCommand } from '../workloads/declare.js'
@@ -16,8 +17,7 @@ import { ExitCode, MillraceError } from '../base/errors.js'
  * @typedef {object} ReadDriverOptions
  * @property {ReadPlan} plan
  * @property {ReadTarget} target
- * @property {() => number} clock
- * @property {() => number} random
+ * @property {Machine} machine
  * @property {(kind: string, text: string) => void} onEvent
  *
  * @typedef {object} ReadTarget what a read driver needs of a target

@@ -8,15 +8,16 @@ import { askingBytes, encodedSize } from '../wire/encode.js'
  * @import { ValueCommand } from '../workloads/declare.js'
  * @import { ValueSink } from '../workloads/shapes.js'
  * @import { ReadJob } from './read-queue.js'
+ * @import { ServerReads } from './read-order.js'
  *
  * @typedef {object} ValuesWanted
  * @property {IdList} list
- * @property {Uint32Array} places of the ids in the list
- * @property {Uint32Array | null} cuts where the commands of several ids begin and, last, end; null: one id each
  * @property {ValueCommand} command
  * @property {boolean} asking each command goes behind an ASKING
  * @property {ValueSink} values
  * @property {{ mean: () => number | null, seen: (bytes: number) => void }} sizes of values
+ *
+ * @typedef {object} ValuesEvents
  * @property {(place: number, line: string) => void} onRefused
  * @property {(missing: Uint32Array) => void} onClosed places that no reply came for
  * @property {() => void} onDone
@@ -59,19 +60,14 @@ const idBytes = (list, place) => {
   return length + 5 + digitsOf(length)
 }
 
-/** @param {ValuesWanted} wanted @returns {ReadJob} */
-export const valuesJob = ({
-  list,
-  places,
-  cuts,
-  command,
-  asking: asks,
-  values,
-  sizes,
-  onRefused,
-  onClosed,
-  onDone,
-}) => {
+/**
+ * @param {ValuesWanted} wanted
+ * @param {ServerReads} reads places of the ids in the list, and where the commands of several ids begin and, last, end
+ * @param {ValuesEvents} events
+ * @returns {ReadJob}
+ */
+export const valuesJob = (wanted, { places, cuts }, { onRefused, onClosed, onDone }) => {
+  const { list, command, asking: asks, values, sizes } = wanted
   const commands = cuts ? cuts.length - 1 : places.length
   const tail = Buffer.from(command.after.map(bulk).join(''))
   const name = cuts ? 'MGET' : command.name

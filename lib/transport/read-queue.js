@@ -4,6 +4,7 @@ import { encode, encodedSize, noValues } from '../wire/encode.js'
 import { intoSinks, laneOf } from './lane.js'
 
 /**
+ * @import { Machine } from '../base/timers.js'
  * @import { Lane } from './lane.js'
  * @import { ReplySink } from '../wire/values.js'
  *
@@ -105,23 +106,13 @@ const writingOf = (reads, lane, maxUnansweredBytes, clock) => {
  * @param {object} options
  * @param {string} options.address
  * @param {boolean} options.readOnly tells a replica of a cluster that stale reads will do
- * @param {number} options.maxUnansweredBytes
- * @param {number} [options.mostBytes] of a value in a reply
+ * @param {{ maxUnansweredBytes: number, mostBytes?: number }} options.limits mostBytes: of a value in a reply
  * @param {Parameters<typeof laneOf>[0]['open']} options.open
- * @param {() => number} options.clock
- * @param {() => number} options.random
+ * @param {Machine} options.machine
  * @param {(address: string, state: 'up' | 'down', error?: Error) => void} options.onState
  */
-export const readQueueOf = ({
-  address,
-  readOnly,
-  maxUnansweredBytes,
-  mostBytes,
-  open,
-  clock,
-  random,
-  onState,
-}) => {
+export const readQueueOf = ({ address, readOnly, limits, open, machine, onState }) => {
+  const { maxUnansweredBytes, mostBytes } = limits
   /** @type {Reads} */
   const reads = { waiting: [], unanswered: 0, commands: 0 }
   let closed = false
@@ -162,11 +153,10 @@ export const readQueueOf = ({
         lost()
       },
     },
-    clock,
-    random,
+    machine,
   })
 
-  const write = writingOf(reads, lane, maxUnansweredBytes, clock)
+  const write = writingOf(reads, lane, maxUnansweredBytes, machine.clock)
   const pump = () => {
     // Sends half of the limit at a time: a write for every few replies would cost more than its commands.
     if (!lane.isUp() || reads.waiting.length === 0 || reads.unanswered > maxUnansweredBytes / 2) return

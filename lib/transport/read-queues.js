@@ -15,7 +15,7 @@ const frozenLimitMs = 10_000
 
 /** @param {ReadDriverOptions} options */
 export const readQueuesOf = (options) => {
-  const { plan, target, clock, random } = options
+  const { plan, target, machine } = options
   /** @type {Map<string, ReadQueue>} */
   const queues = new Map()
   // A fetch waits for the map.
@@ -45,7 +45,7 @@ export const readQueuesOf = (options) => {
     const maxUnansweredBytes = plan.windowBytes
     const open = (/** @type {Parameters<typeof target.dial>[1]} */ events) => target.dial(address, events)
     const limits = { maxUnansweredBytes, mostBytes: longestValueOf(plan) }
-    const queue = readQueueOf({ address, readOnly, ...limits, open, clock, random, onState })
+    const queue = readQueueOf({ address, readOnly, limits, open, machine, onState })
     queues.set(name, queue)
     if (started) queue.connect()
     return queue

@@ -3,6 +3,7 @@ import { policyOf } from './policy.js'
 import { ReadError } from './read-driver.js'
 
 /**
+ * @import { Machine } from '../base/timers.js'
  * @import { Ruling } from './policy.js'
  *
  * @typedef {object} Refusal of one command
@@ -56,13 +57,13 @@ const roundOf = ({ policy, dueMs, attempts, given }) => {
 
 /**
  * @param {object} needs
- * @param {() => number} needs.clock
- * @param {() => number} needs.random
+ * @param {Pick<Machine, 'clock' | 'random'>} needs.machine
  * @param {(from: string, to: string) => boolean} needs.follows
  * @param {() => boolean} needs.isClosed
  * @param {() => Promise<unknown>} [needs.refresh] learns who serves what now
  */
-export const readRetriesOf = ({ clock, random, follows, isClosed, refresh }) => {
+export const readRetriesOf = ({ machine, follows, isClosed, refresh }) => {
+  const { clock, random } = machine
   const policy = policyOf({ maxBehindMs: giveUpMs, clock, follows })
   const pause = async (/** @type {number} */ waitMs) => {
     await refresh?.()

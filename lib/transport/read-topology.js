@@ -8,7 +8,7 @@ import { readServersOf } from './slot-map.js'
  */
 
 /** @param {ReadDriverOptions} options @param {Pick<NetNeeds, 'spacingMs' | 'connections'>} asking */
-export const readTopologyOf = ({ plan, target, clock, onEvent }, asking) => {
+export const readTopologyOf = ({ plan, target, machine, onEvent }, asking) => {
   const net = netOf({
     target,
     ...asking,
@@ -19,7 +19,7 @@ export const readTopologyOf = ({ plan, target, clock, onEvent }, asking) => {
         onEvent('servers', `reads go to ${servers.all.join(', ')} now`)
     },
     onEvent,
-    clock,
+    machine,
   })
   const serversNow = () => readServersOf(net.map, target.nodes(), plan.reads, target.tripMs)
   let servers = serversNow()

@@ -1,18 +1,17 @@
 // A connection to one server that is made again when it is lost or refused, after waits that double. It can also be
 // renewed: closed when no reply is missing, and made anew.
-import { systemTimers } from '../base/timers.js'
 import { togetherOf } from './together.js'
 
 /**
  * @import { Socket } from 'node:net'
- * @import { Timers } from '../base/timers.js'
+ * @import { Machine } from '../base/timers.js'
  */
 
 const firstRetryMs = 50
 const lastRetryMs = 1000
 
-/** Waits that double, until a connection is up. @param {() => number} random @param {Timers} timers */
-const retriesOf = (random, timers) => {
+/** Waits that double, until a connection is up. @param {Machine} machine */
+const retriesOf = ({ random, timers }) => {
   let waitMs = firstRetryMs
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -38,16 +37,14 @@ const retriesOf = (random, timers) => {
  * @param {(error?: Error) => void} needs.onDown it was lost, or cannot be made: what is unanswered gets no reply
  * @param {() => boolean} [needs.hasUnanswered] whether replies are to come: without it the connection cannot be renewed
  * @param {(tookMs: number) => void} [needs.onRenewed] another one has taken the place of one that was to be renewed
- * @param {() => number} needs.clock
- * @param {() => number} needs.random
- * @param {Timers} [needs.timers]
+ * @param {Machine} needs.machine
  */
 export const reconnectingSocketOf = (needs) => {
-  const { open, decoder, onRead, onUp, onDown, clock, random, timers = systemTimers } = needs
+  const { open, decoder, onRead, onUp, onDown, machine } = needs
   const { hasUnanswered = () => true, onRenewed = () => {} } = needs
-  const retries = retriesOf(random, timers)
+  const { clock } = machine
+  const retries = retriesOf(machine)
   let socket = /** @type {Socket | null} */ (null)
-  const together = togetherOf(() => socket)
   let opening = false
   let closed = false
   let heardMs = clock()
@@ -114,10 +111,7 @@ export const reconnectingSocketOf = (needs) => {
     isOpening: () => opening,
     isRenewing: () => retiring || retiredMs !== null,
     heardMs: () => heardMs,
-    cork: together.cork,
-    uncork: together.uncork,
-    /** Bytes, and what to call when they are not needed any more. */
-    write: together.write,
+    ...togetherOf(() => socket),
     /** Bytes that the system has not taken yet. */
     waitingBytes: () => socket?.writableLength ?? 0,
     /** The silence is counted from here: the first byte without a reply. @param {number} nowMs */

@@ -18,12 +18,12 @@ import { policyOf } from './policy.js'
  * @param {(client: number, waitMs: number) => void} way.lookLater
  */
 export const requestRetriesOf = (needs, { net, send, lookLater }) => {
-  const { kind, clients, target, maxBehindMs, waitsFor = [], loadScripts, ledger, onRefused } = needs
-  const { clock, random } = needs
+  const { kind, maxBehindMs, waitsFor = [], loadScripts, ledger, machine } = needs
+  const { clock, random } = machine
   const { again = (request) => request, lose } = kind
-  const policy = policyOf({ maxBehindMs, clock, follows: target.follows })
+  const policy = policyOf({ maxBehindMs, clock, follows: needs.target.follows })
   /** @type {R[][]} by client */
-  const waiting = Array.from({ length: clients }, () => [])
+  const waiting = Array.from({ length: needs.clients }, () => [])
 
   /** @param {R} request @param {string | null} goTo @param {number} [waitMs] */
   const wait = (request, goTo = null, waitMs = 0) => {
@@ -62,7 +62,7 @@ export const requestRetriesOf = (needs, { net, send, lookLater }) => {
       ledger.commands.refused++
       const ruling = policy.refused(line, address, request.dueMs, request.attempts)
       const { action, cause, lost } = ruling
-      onRefused?.(cause)
+      needs.onRefused?.(cause)
       if (waitsFor.includes(cause)) {
         if (clock() - request.dueMs > maxBehindMs) return lose(request, 'dropped', '')
         ledger.retried(cause)

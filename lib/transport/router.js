@@ -1,6 +1,5 @@
 // Takes requests to the servers that own their slots, over a lane for each client and server. What is refused or lost is tried
 // again by its rules, at the owner of its slot then, or gets its outcome; a lost lane is made again while its server owns slots.
-import { systemTimers } from '../base/timers.js'
 import { askingBytes } from '../wire/encode.js'
 import { outboxOf } from './lane.js'
 import { lanesOf } from './lanes.js'
@@ -9,7 +8,7 @@ import { readersOf } from './readers.js'
 import { requestRetriesOf } from './request-retries.js'
 
 /**
- * @import { Timers } from '../base/timers.js'
+ * @import { Machine } from '../base/timers.js'
  * @import { Loss } from '../probes/ledger.js'
  * @import { DriverTarget } from './socket-writer.js'
  * @import { Decoder, Lane, LaneEvents } from './lane.js'
@@ -62,9 +61,7 @@ import { requestRetriesOf } from './request-retries.js'
  * @property {(cause: string) => void} [onRefused]
  * @property {(tookMs: number) => void} [onRenewed]
  * @property {(kind: string, text: string) => void} onEvent
- * @property {() => number} clock
- * @property {() => number} random
- * @property {Timers} [timers]
+ * @property {Machine} machine
  */
 
 /** @template {Routed} R @typedef {ReturnType<typeof routerOf<R>>} Router */
@@ -106,15 +103,13 @@ const sendingOf = ({ slotOf, send, reads }, { outbox, laneAt, ownerOf, readerOf 
 
 /** The owners of slots, and who answers reads. @template {Routed} R @param {RouterNeeds<R>} needs @param {() => Lane<R>[]} lanes */
 const serversOf = (needs, lanes) => {
-  const { target, slots, onEvent, clock, timers = systemTimers } = needs
+  const { target, slots, onEvent, machine } = needs
   const net = netOf({
-    target,
-    dial: needs.dial,
+    target: { topology: target.topology, refresh: target.refresh, dial: needs.dial ?? target.dial },
     connections: lanes,
     onLearned: () => readers?.learned(lanes()),
     onEvent,
-    clock,
-    timers,
+    machine,
   })
   const { ownerOf, addresses: all } = net.map
   const readers = readersOf(needs, net.map)
@@ -130,7 +125,8 @@ const serversOf = (needs, lanes) => {
 /** @template {Routed} R @param {RouterNeeds<R>} needs */
 export const routerOf = (needs) => {
   const { kind, listens = true } = needs
-  const { onRoom, onRenewed, clock, timers = systemTimers } = needs
+  const { onRoom, onRenewed, machine } = needs
+  const { clock, timers } = machine
   const { most = 0, put = (_, __, at) => at, settled } = kind
   const outbox = outboxOf(most, put)
   let closed = false
@@ -167,7 +163,7 @@ export const routerOf = (needs) => {
       lookNow(client)
     },
   }
-  const lanes = lanesOf({ ...needs, dial, events, timers })
+  const lanes = lanesOf({ ...needs, dial, events })
   const laneAt = lanes.at
   const sent = sendingOf(kind, { outbox, laneAt, ownerOf, readerOf: servers.readerOf })
 

@@ -6,7 +6,7 @@ import { asValues, counting, laneOf } from './lane.js'
 import { entryOf } from './tick-entry.js'
 
 /**
- * @import { Timers } from '../base/timers.js'
+ * @import { Machine } from '../base/timers.js'
  * @import { TickValues } from '../wire/encode.js'
  * @import { Reply } from '../wire/values.js'
  * @import { Durable } from './durable.js'
@@ -30,6 +30,14 @@ import { entryOf } from './tick-entry.js'
  * @property {(queue: SendQueue, state: 'up' | 'down', error?: Error) => void} onState
  * @property {(tookMs: number) => void} onRenewed the connection was closed on purpose, and made anew
  *
+ * @typedef {object} Sharing what all queues of a driver share
+ * @property {{ bytes: number, commands: number }} most unanswered ones, from which nothing is sent
+ * @property {boolean} oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
+ * @property {{ take: () => Buffer, give: (buffer: Buffer) => void }} spare
+ * @property {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} slotQueues
+ * @property {Durable | null} [durable]
+ * @property {Machine} machine
+ *
  * @typedef {ReturnType<typeof sendQueueOf>} SendQueue
  */
 
@@ -49,34 +57,15 @@ const plain = (reply) => {
 /**
  * @param {object} options
  * @param {string} options.address
- * @param {number} options.maxUnansweredBytes unanswered bytes from which nothing is sent
- * @param {number} options.maxUnansweredCommands unanswered commands from which nothing is sent
  * @param {ReturnType<typeof underWayOf>} options.underWay at this server
- * @param {Durable | null} [options.durable]
- * @param {boolean} options.oneSlot no cluster: a repeat holds up everything, so that ticks may as well wait as numbers
  * @param {Parameters<typeof laneOf>[0]['open']} options.open
- * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} options.spare
- * @param {{ any: () => boolean, has: (slot: number) => boolean, wait: (slot: number, entry: Entry) => void }} options.slotQueues
- * @param {() => number} options.clock
- * @param {() => number} options.random
- * @param {Timers} [options.timers]
  * @param {SendQueueEvents} options.events
+ * @param {Sharing} options.sharing
  */
-export const sendQueueOf = ({
-  address,
-  maxUnansweredBytes,
-  maxUnansweredCommands,
-  underWay,
-  oneSlot,
-  open,
-  spare,
-  slotQueues,
-  durable = null,
-  clock,
-  random,
-  timers,
-  events,
-}) => {
+export const sendQueueOf = ({ address, underWay, open, events, sharing }) => {
+  const { most, oneSlot, spare, slotQueues, durable = null, machine } = sharing
+  const { bytes: maxUnansweredBytes, commands: maxUnansweredCommands } = most
+  const { clock } = machine
   /** @type {ReturnType<typeof fifo<Entry>>} */
   const urgent = fifo()
   /** @type {TickJobs[]} */
@@ -166,9 +155,7 @@ export const sendQueueOf = ({
         passMarks()
       },
     },
-    clock,
-    random,
-    timers,
+    machine,
   })
 
   /** @param {Entry} entry @param {Buffer} bytes @param {(() => void) | null} release */

@@ -54,7 +54,7 @@ export const poolOf = ({ connections, chunks, ...options }) => {
     isFree = connections > 1
   })
   const pumpOthers = (/** @type {SendQueue} */ queue) => {
-    const isHeld = options.slotQueues.any()
+    const isHeld = options.sharing.slotQueues.any()
     if (isFree || (wasHeld && !isHeld)) for (const other of queues) if (other !== queue) other.pump()
     isFree = false
     wasHeld = isHeld && connections > 1

@@ -66,7 +66,7 @@ const readFrom = (queue, reads, wanted, round) =>
       round.refused(missing, null, queue.address)
       resolve()
     }
-    queue.submit(valuesJob({ ...wanted, ...reads, onRefused, onClosed, onDone: () => resolve() }))
+    queue.submit(valuesJob(wanted, reads, { onRefused, onClosed, onDone: () => resolve() }))
   })
 
 /** The mean size of values so far. @param {number | null} first */
@@ -83,10 +83,10 @@ const sizesSeen = (first) => {
 
 /** @param {ReadDriverOptions} options @returns {Promise<ReadDriver>} */
 export const socketReadDriver = async (options) => {
-  const { plan, target, clock, random } = options
+  const { plan, target, machine } = options
   const queues = readQueuesOf(options)
   const { queueAt, serverAt, isClosed, refresh, masterOf } = queues
-  const retries = readRetriesOf({ clock, random, follows: target.follows, isClosed, refresh })
+  const retries = readRetriesOf({ machine, follows: target.follows, isClosed, refresh })
   const sizes = sizesSeen(plan.knowsBytes ? plan.valueBytes : null)
   const slotFor = (/** @type {string} */ key) => (plan.cluster ? slotOf(key) : 0)
 

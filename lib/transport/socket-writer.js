@@ -17,7 +17,7 @@ import { writeRetriesOf } from './write-retries.js'
 
 /**
  * @import { Socket } from 'node:net'
- * @import { Timers } from '../base/timers.js'
+ * @import { Machine } from '../base/timers.js'
  * @import { Latencies } from '../probes/item-times.js'
  * @import { Loss, ledgerOf } from '../probes/ledger.js'
  * @import { Plan } from '../loads/plan.js'
@@ -26,7 +26,7 @@ import { writeRetriesOf } from './write-retries.js'
  * @import { Step } from '../workloads/step.js'
  * @import { Entry, OnReply, Tick } from './tick-entry.js'
  * @import { Pool } from './server-queues.js'
- * @import { SendQueue, SendQueueEvents, TickJobs } from './send-queue.js'
+ * @import { SendQueue, SendQueueEvents, Sharing, TickJobs } from './send-queue.js'
  * @import { Topology } from './slot-map.js'
  *
  * @typedef {object} DriverOptions
@@ -35,10 +35,8 @@ import { writeRetriesOf } from './write-retries.js'
  * @property {DriverTarget} target
  * @property {ReturnType<typeof ledgerOf>} ledger
  * @property {Latencies} latency
- * @property {() => number} clock
- * @property {() => number} random
+ * @property {Machine} machine
  * @property {number} [portionItems] of what is begun together, at least
- * @property {Timers} [timers]
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(tick: Tick) => void} onBegun
  * @property {(tookMs: number) => void} [onRenewed] a connection was closed on purpose, and made anew
@@ -74,9 +72,9 @@ const sparePool = () => {
 
 /** @param {DriverOptions} options */
 export const socketDriver = async (options) => {
-  const { plan, steps, target, ledger, latency, clock, random, timers } = options
+  const { plan, steps, target, ledger, latency, machine } = options
+  const { clock } = machine
   const { onEvent, onBegun, onProgress, onRenewed = () => {}, onReply = null } = options
-  const spare = sparePool()
   const dueSteps = dueStepsOf(plan)
   const encodeFrom = clock()
   const batches = await tickBatchesOf(plan, steps, {
@@ -93,7 +91,6 @@ export const socketDriver = async (options) => {
   /** @type {Map<string, number[]>} slots that the read under way saw leaving, by the address they left */
   const leaving = new Map()
   const catchUp = catchUpOf({ plan, clock })
-  const durable = durableOf(plan)
   let started = false
   let closed = false
 
@@ -113,8 +110,7 @@ export const socketDriver = async (options) => {
       routing.again()
     },
     onEvent,
-    clock,
-    timers,
+    machine,
   })
   const { map, events: topologyEvents } = net
   const poolAt = (/** @type {string} */ address) => {
@@ -123,18 +119,10 @@ export const socketDriver = async (options) => {
     const pool = poolOf({
       address,
       connections: plan.connections,
-      maxUnansweredBytes: plan.windowBytes,
-      maxUnansweredCommands: plan.windowCommands ?? Number.POSITIVE_INFINITY,
       chunks: plan.agents.length * plan.chunks,
-      oneSlot: !plan.cluster,
       open: (events) => target.dial(address, events),
-      spare,
-      slotQueues: retries.slotQueues,
-      durable,
-      clock,
-      random,
-      timers,
       events: queueEvents,
+      sharing,
     })
     pools.set(address, pool)
     if (started) pool.connect()
@@ -171,13 +159,19 @@ export const socketDriver = async (options) => {
     policy,
     ledger,
     poolFor: routing.poolFor,
-    onMoved: moved,
-    onStale: net.refresh,
+    net: { ...net, moved },
     loadScripts: target.loadScripts,
-    topologyEvents,
-    random,
-    timers,
+    machine,
   })
+  /** @type {Sharing} */
+  const sharing = {
+    most: { bytes: plan.windowBytes, commands: plan.windowCommands ?? Number.POSITIVE_INFINITY },
+    oneSlot: !plan.cluster,
+    spare: sparePool(),
+    slotQueues: retries.slotQueues,
+    durable: durableOf(plan),
+    machine,
+  }
 
   /** The replies of one read have been counted: sends the retries that follow. */
   const afterRead = () => {

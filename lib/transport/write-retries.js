@@ -1,15 +1,14 @@
 // Retries commands that were refused or lost, in order: those of later ticks wait behind them, slot by slot.
-import { systemTimers } from '../base/timers.js'
 import { slotQueuesOf } from './slot-queues.js'
 
 /**
- * @import { Timers } from '../base/timers.js'
+ * @import { Machine } from '../base/timers.js'
  * @import { Loss, ledgerOf } from '../probes/ledger.js'
  * @import { Entry } from './tick-entry.js'
  * @import { policyOf } from './policy.js'
  * @import { Pool } from './server-queues.js'
  * @import { SendQueue } from './send-queue.js'
- * @import { TopologyEvents } from './topology-events.js'
+ * @import { Net } from './net.js'
  */
 
 const slotIn = (/** @type {Entry} */ { batch, from, values }) => batch.slotAt(from, values)
@@ -20,8 +19,8 @@ const againOf = (entry, from, to) => {
   return { ...entry, from, to, again: true, attempts, lead: 0, goTo: null }
 }
 
-/** Slots that wait, by how long. @param {Timers} timers @param {() => number} random @param {(slots: Iterable<number>) => void} then */
-const postponing = (timers, random, then) => {
+/** Slots that wait, by how long. @param {Machine} machine @param {(slots: Iterable<number>) => void} then */
+const postponing = ({ random, timers }, then) => {
   /** @type {Map<number, Set<number>>} */
   const postponed = new Map()
   return (/** @type {number} */ slot, /** @type {number} */ waitMs) => {
@@ -42,15 +41,11 @@ const postponing = (timers, random, then) => {
  * @param {ReturnType<typeof policyOf>} needs.policy
  * @param {ReturnType<typeof ledgerOf>} needs.ledger
  * @param {(entry: Entry) => Pool} needs.poolFor
- * @param {(slot: number, address: string) => void} needs.onMoved a server said where the slot is now
- * @param {() => void} needs.onStale the map may be out of date
+ * @param {Pick<Net, 'refresh' | 'events'> & { moved: (slot: number, address: string) => void }} needs.net
  * @param {(address: string) => Promise<void>} needs.loadScripts
- * @param {TopologyEvents} needs.topologyEvents
- * @param {() => number} needs.random
- * @param {Timers} [needs.timers]
+ * @param {Machine} needs.machine
  */
-export const writeRetriesOf = (needs) => {
-  const { policy, ledger, poolFor, onMoved, onStale, loadScripts, topologyEvents, ...timing } = needs
+export const writeRetriesOf = ({ policy, ledger, poolFor, net, loadScripts, machine }) => {
   /** @type {Set<number>} slots with commands to send again as soon as this read is settled */
   const touched = new Set()
   /** @type {Set<Pool>} */
@@ -83,7 +78,7 @@ export const writeRetriesOf = (needs) => {
     settle(entry, entry.to - entry.from)
   }
 
-  const postpone = postponing(timing.timers ?? systemTimers, timing.random, (slots) => {
+  const postpone = postponing(machine, (slots) => {
     if (closed) return
     for (const slot of slots) slotQueues.resend(slot)
     pump()
@@ -102,12 +97,12 @@ export const writeRetriesOf = (needs) => {
       const { action, cause, address, waitMs } = decision
       if (decision.lost) return lose(one, decision.lost, cause)
       ledger.commands.repeated++
-      topologyEvents.refused(cause)
+      net.events.refused(cause)
       ledger.sentAgain(cause)
       const slot = slotIn(one)
-      if (action === 'there' && address) onMoved(slot, address)
+      if (action === 'there' && address) net.moved(slot, address)
       if (action === 'asking') Object.assign(one, { lead: 1, goTo: address })
-      if (decision.isStray || cause === 'READONLY' || cause === 'CLUSTERDOWN') onStale()
+      if (decision.isStray || cause === 'READONLY' || cause === 'CLUSTERDOWN') net.refresh()
       slotQueues.refuse(slot, one)
       const wait = () => postpone(slot, waitMs)
       if (action === 'load') loadScripts(queue.address).then(wait, wait)

@@ -3,6 +3,7 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { machineWith } from '../../lib/base/timers.js'
 import { bundlesFlow } from '../../lib/loads/bundles/flow.js'
 import { socketCarrier } from '../../lib/loads/bundles/socket-carrier.js'
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
@@ -27,7 +28,8 @@ const topology = { masters: [address], owners: null }
 const clock = () => performance.now()
 const nothing = () => {}
 const latency = { record: nothing }
-const common = { clock, random: Math.random, onEvent: nothing }
+const machine = machineWith(clock)
+const common = { machine, onEvent: nothing }
 
 /** @param {Buffer} bytes */
 const commandsIn = (bytes) => {
@@ -156,10 +158,16 @@ const workers = async () => {
   const none = { open: [], take: null, own: null, confirm: [], alive: null, reclaim: null, leave: [] }
   let done = 0
   const flow = await workersFlow({
-    ...{ names, first: 0, take: 1, reclaimMs: 60_000, doWork: null, nowUs: () => clock() * 1000 },
-    bound: { ...none, promise, pollMs, wait: wait && work.boundWork(wait) },
-    dial: (handlers) => dialer('*2\r\n$1\r\nq\r\n$8\r\nabcdefgh\r\n')(address, handlers),
-    refresh: async () => {},
+    workers: { names, first: 0 },
+    work: {
+      ...{ take: 1, reclaimMs: 60_000, doWork: null },
+      bound: { ...none, promise, pollMs, wait: wait && work.boundWork(wait) },
+    },
+    server: {
+      dial: (handlers) => dialer('*2\r\n$1\r\nq\r\n$8\r\nabcdefgh\r\n')(address, handlers),
+      refresh: async () => {},
+      nowUs: () => clock() * 1000,
+    },
     sink: {
       done: nothing,
       foreign: () => {
@@ -168,7 +176,7 @@ const workers = async () => {
       ...{ took: nothing, confirmed: nothing, busy: nothing, refused: nothing, lostReply: nothing },
       ...{ reclaimed: nothing, renewed: nothing, event: nothing },
     },
-    ...{ clock, random: Math.random },
+    machine,
   })
   flow.start()
   return () => done

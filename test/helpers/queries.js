@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { machineWith } from '../../lib/base/timers.js'
 import { fillKeys } from '../../lib/loads/clients/fill.js'
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
 import { operationsOf } from '../../lib/probes/operations.js'
@@ -41,7 +42,7 @@ const askedOnce = async (plan, target) => {
     operations: strategy.clientOperations(),
     pick: () => 0,
     draw: eachOnce(Number(strategy.answers()?.verifier().queries)),
-    ...{ schedule: null, target, tally: noTally(), clock, random: Math.random },
+    ...{ schedule: null, target, tally: noTally(), machine: machineWith(clock) },
     ledger: operationsOf({ isMeasured: () => true }),
     ...{ latency: { record: () => {} }, onSent: () => {}, onEvent: () => {} },
     onDone: ({ n, multiStep }) => {

@@ -1,6 +1,7 @@
 // What every reader must do: what its strategy wrote is read back item by item, by both drivers.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { machineWith } from '../../lib/base/timers.js'
 import { fetcherOf } from '../../lib/loads/fetches/fetch.js'
 import { readPlanOf } from '../../lib/loads/fetches/plan.js'
 import { announcementOf } from '../../lib/plan/announcement.js'
@@ -63,7 +64,7 @@ export const readBack = async ({ target, cluster }, announced, line, expected, l
   const plan = readPlanOf(settings, { announced, agents: [1], cluster, masters })
   look?.(plan)
   const reader = strategyOf(plan).reader()
-  const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: () => {} })
+  const driver = await openDriver({ plan, target, machine: machineWith(clock), onEvent: () => {} })
   try {
     // Whoever has lost the script is given it again.
     if (plan.mode === 'script')

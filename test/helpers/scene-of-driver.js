@@ -1,5 +1,6 @@
 // The driver on plain sockets with servers in memory: they take what is sent, and answer when a test says so.
 
+import { systemTimers } from '../../lib/base/timers.js'
 import { tickInPortions } from '../../lib/loads/ticks/portions.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { ledgerOf } from '../../lib/probes/ledger.js'
@@ -46,7 +47,10 @@ export const sceneOfDriver = async ({ masters, items, steps, settings }) => {
       loadScripts: async () => {},
     },
     ledger,
-    ...{ latency: { record: () => {} }, clock: () => nowMs, random: () => 0.5 },
+    ...{
+      latency: { record: () => {} },
+      machine: { clock: () => nowMs, random: () => 0.5, timers: systemTimers },
+    },
     ...{ onEvent: () => {}, onBegun: () => {}, onProgress: () => {} },
   })
   let index = 0

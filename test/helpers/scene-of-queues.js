@@ -1,5 +1,6 @@
 // Queues and pools whose connections are in memory: servers that answer when a test says so, and turns to send.
 import assert from 'node:assert/strict'
+import { systemTimers } from '../../lib/base/timers.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { batchOf } from '../../lib/transport/batch.js'
 import { withBytes } from '../../lib/transport/batch-bytes.js'
@@ -45,12 +46,14 @@ export const sceneOfQueues = () => {
     sent: () => sent,
     options: {
       address: '127.0.0.1:1',
-      maxUnansweredBytes: 1000,
-      ...{ maxUnansweredCommands: Number.POSITIVE_INFINITY, oneSlot: false, open },
-      spare: { take: () => Buffer.alloc(65_536), give: () => {} },
-      slotQueues: { any: () => false, has: () => false, wait: never },
-      clock: () => 0,
-      random: () => 0.5,
+      open,
+      sharing: {
+        most: { bytes: 1000, commands: Number.POSITIVE_INFINITY },
+        oneSlot: false,
+        spare: { take: () => Buffer.alloc(65_536), give: () => {} },
+        slotQueues: { any: () => false, has: () => false, wait: never },
+        machine: { clock: () => 0, random: () => 0.5, timers: systemTimers },
+      },
       events: {
         onAnswered: (/** @type {any} */ entry, /** @type {number} */ n) =>
           done.push(`${entry.tick.chunk}: ${n}`),

@@ -1,6 +1,7 @@
 // Bundles of increments while their slot migrates from one real server to another, and after: each is executed once.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { machineWith } from '../../lib/base/timers.js'
 import { bundlesFlow } from '../../lib/loads/bundles/flow.js'
 import { socketCarrier } from '../../lib/loads/bundles/socket-carrier.js'
 import { operationsOf } from '../../lib/probes/operations.js'
@@ -60,7 +61,7 @@ describe('a slot that migrates', () => {
       const ledger = operationsOf({ isMeasured: () => true })
       const flow = await bundlesFlow({
         plan: { bundleSize: 100, items, maxBehindMs: 5000 },
-        ...{ key, target, ledger, clock, random: Math.random, scripts: [] },
+        ...{ key, target, ledger, machine: machineWith(clock), scripts: [] },
         commandsOf: (count) => count,
         carrier: socketCarrier({ delivery, bundle: bound.bundle('add'), clock }),
         latency: { record: () => {} },

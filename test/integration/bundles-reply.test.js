@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { machineWith } from '../../lib/base/timers.js'
 import { ioredisCarrier } from '../../lib/loads/bundles/ioredis-carrier.js'
 import { laneOf } from '../../lib/transport/lane.js'
 
@@ -60,8 +61,7 @@ const answered = async (t, answer, ends) => {
           if (ends) end()
         },
       },
-      clock: () => performance.now(),
-      random: () => 0.5,
+      machine: machineWith(() => performance.now()),
     })
     const end = () => {
       resolve({ ...seen })

@@ -1,6 +1,7 @@
 // The flow of clients against real servers: every operation has an outcome, whatever happens to connections and slots.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { machineWith } from '../../lib/base/timers.js'
 import { clientsFlow } from '../../lib/loads/clients/flow.js'
 import { operationsOf } from '../../lib/probes/operations.js'
 import { addressOf, endpointOf } from '../../lib/servers/address.js'
@@ -64,8 +65,7 @@ const play = async (t, { masters, owners = null, access, refresh }, strategy, ho
     },
     onSent: () => {},
     tally,
-    clock,
-    random: Math.random,
+    machine: machineWith(clock),
     onEvent: (kind, text) => events.push(`${kind}: ${text}`),
   })
   t.after(() => flow.close())

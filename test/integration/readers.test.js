@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { libraryOf } from '../../lib/base/libraries.js'
+import { machineWith } from '../../lib/base/timers.js'
 import { fetcherOf } from '../../lib/loads/fetches/fetch.js'
 import { readPlanOf } from '../../lib/loads/fetches/plan.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
@@ -89,7 +90,7 @@ describe('on one server with a replica', at, () => {
           driver: /** @type {typeof plan.driver} */ (name),
           library: libraryOf({ driver: name, driverOptions: [] }),
         }
-        const driver = await openDriver({ plan: own, target, clock, random: Math.random, onEvent: () => {} })
+        const driver = await openDriver({ plan: own, target, machine: machineWith(clock), onEvent: () => {} })
         const known = strategyOf(own).reader()
         const lost = (/** @type {string} */ arg) =>
           arg === scriptSha('fetch-latest-items') ? 'f'.repeat(40) : arg

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { machineWith } from '../../lib/base/timers.js'
 import { planOf } from '../../lib/loads/plan.js'
 import { ticksWriter } from '../../lib/loads/ticks/writer.js'
 import { ledgerOf } from '../../lib/probes/ledger.js'
@@ -76,8 +77,7 @@ const writeAt = async (settings, { address, access = {}, epochMs }) => {
     },
     ledger,
     latency: { record: () => {} },
-    clock,
-    random: () => 0.5,
+    machine: machineWith(clock),
     onEvent: (_, text) => assert.fail(text),
     onBegun: () => {},
     onProgress: () => writing?.progress(),

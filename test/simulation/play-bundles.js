@@ -75,7 +75,8 @@ export const playBundles = async (which) => {
         if (behindMs < 0 || behindMs > maxBehindMs)
           recorded.problems.push(`sent ${behindMs} ms after it was due`)
       },
-      ...{ clock: clock.now, random: random.next, timers: clock.timers, onEvent: () => {} },
+      machine: { clock: clock.now, random: random.next, timers: clock.timers },
+      onEvent: () => {},
     })
   const { flow: _, ...ran } = await playedOperations(stage, {
     ...{ open, ledger, scene },

@@ -90,7 +90,8 @@ export const playClients = async ({ given, ...which }) => {
         if (behindMs < 0 || behindMs > maxBehindMs)
           recorded.problems.push(`sent ${behindMs} ms after it was due`)
       },
-      ...{ tally, clock: clock.now, random: random.next, timers: clock.timers, onEvent: () => {} },
+      machine: { clock: clock.now, random: random.next, timers: clock.timers },
+      ...{ tally, onEvent: () => {} },
     })
   const { flow, ...ran } = await playedOperations(stage, {
     ...{ open, ledger, scene },

@@ -109,7 +109,8 @@ export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
         follows: () => true,
       },
       ...{ ledger, latency: { record: conductor.tap.answered }, tally: noTally() },
-      ...{ clock: clock.now, random: random.next, timers: clock.timers, onSent: () => {}, onEvent: () => {} },
+      machine: { clock: clock.now, random: random.next, timers: clock.timers },
+      ...{ onSent: () => {}, onEvent: () => {} },
     }),
     60_000,
   )

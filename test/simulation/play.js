@@ -188,9 +188,9 @@ export const play = async ({ given, ...which }) => {
   let mostWaiting = 0
 
   const run = async () => {
-    const common = { clock: clock.now, timers: clock.timers }
+    const machine = { clock: clock.now, random: random.next, timers: clock.timers }
     const driver = await socketDriver({
-      ...{ plan, steps, ledger, target, ...common, random: random.next, latency: { record } },
+      ...{ plan, steps, ledger, target, machine, latency: { record } },
       ...{ portionItems: drawn.portionItems, onEvent: () => {}, onBegun: () => {} },
       onProgress: () => writing?.progress(),
     })
@@ -204,13 +204,13 @@ export const play = async ({ given, ...which }) => {
       lastMs = Math.max(lastMs + 1, startMs + Math.floor(clock.now()))
       return lastMs
     }
-    writing = ticksWriter({ plan, driver: { ...driver, offer }, ledger, epochMs, ...common })
+    writing = ticksWriter({ plan, driver: { ...driver, offer }, ledger, epochMs, ...machine })
     stage.begin()
     stage.every(1000, () => {
       driver.watch()
       mostWaiting = Math.max(mostWaiting, driver.waitingBytes())
     })
-    const reconnects = reconnectsOf({ hz: drawn.reconnectHz, renew: driver.renew, ...common })
+    const reconnects = reconnectsOf({ hz: drawn.reconnectHz, renew: driver.renew, ...machine })
     reconnects.start()
     writing.start()
     if (drawn.isCutShort) clock.after(drawn.faultsToMs / 2, () => writing?.stop())

@@ -199,11 +199,13 @@ const playFlow = async (plays, more = {}) => {
     scripts: ['a'],
     ledger,
     latency: { record: () => {} },
-    clock: () => nowMs,
-    random: () => 0,
-    timers: noWait((ms) => {
-      nowMs += ms
-    }),
+    machine: {
+      clock: () => nowMs,
+      random: () => 0,
+      timers: noWait((ms) => {
+        nowMs += ms
+      }),
+    },
     onEvent: (kind) => events.push(kind),
     ...more,
   })
@@ -239,10 +241,13 @@ test('at a rate a bundle is what is due: each operation with its own due time, w
     },
     plan: { bundleSize: 3, items: 2, maxBehindMs: 100 },
     latency: { record: (...times) => latencies.push(times) },
-    clock: () => nowMs,
-    timers: noWait(() => {
-      nowMs += 1
-    }),
+    machine: {
+      clock: () => nowMs,
+      random: () => 0,
+      timers: noWait(() => {
+        nowMs += 1
+      }),
+    },
   })
   assert.deepEqual(sent, [[1], [2, 3, 4]])
   assert.deepEqual([whole.offered, whole.acked, whole.dropped], [9, 4, 5])

@@ -147,13 +147,15 @@ test('a source answers so many at once, the others in their order, and what it h
     missTime: '5ms',
     missConcurrency: 2,
     onRead: (/** @type {string} */ one) => read.push(one),
-    random: () => 0.5,
-    timers: /** @type {any} */ ({
-      setTimeout: (/** @type {any} */ then, /** @type {number} */ ms, /** @type {string} */ one) => {
-        assert.equal(ms, 5)
-        timers.push({ then, one })
-      },
-    }),
+    machine: {
+      random: () => 0.5,
+      timers: /** @type {any} */ ({
+        setTimeout: (/** @type {any} */ then, /** @type {number} */ ms, /** @type {string} */ one) => {
+          assert.equal(ms, 5)
+          timers.push({ then, one })
+        },
+      }),
+    },
   })
   for (const one of ['a', 'b', 'c', 'd', 'e']) source.read(one)
   assert.deepEqual(

@@ -1,3 +1,4 @@
+import { systemTimers } from '../../lib/base/timers.js'
 import { laneOf } from '../../lib/transport/lane.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
@@ -31,8 +32,7 @@ const scene = () => {
       onDown: () => note('down'),
       onRenewed: (_, tookMs) => note(`renewed in ${tookMs} ms`),
     },
-    clock: () => state.nowMs,
-    random: () => 1,
+    machine: { clock: () => state.nowMs, random: () => 1, timers: systemTimers },
   })
   const steps = {
     connect: () => void lane.connect(),

@@ -3,13 +3,14 @@ import { poolOf } from '../../lib/transport/server-queues.js'
 import { jobOf, ok, repeatNamed, sceneOfQueues, tickOf, turnNamed } from '../helpers/scene-of-queues.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
-/** Two connections, 0 and 1, to one server. @param {Partial<ReturnType<typeof sceneOfQueues>['options']>} [changes] */
+/** Two connections, 0 and 1, to one server. @param {Partial<ReturnType<typeof sceneOfQueues>['options']['sharing']>} [changes] */
 const poolWith = (changes) => async () => {
   const { note, taken } = notes()
   const { connections, options } = sceneOfQueues()
   const held = { isHeld: false }
   const slotQueues = { any: () => held.isHeld, has: () => false, wait: () => assert.fail('was not expected') }
-  const pool = poolOf({ ...options, slotQueues, ...changes, connections: 2, chunks: 8 })
+  const sharing = { ...options.sharing, slotQueues, ...changes }
+  const pool = poolOf({ ...options, sharing, connections: 2, chunks: 8 })
   await pool.connect()
   const before = [0, 0]
   const turnBy = (/** @type {string} */ name) => {
@@ -81,7 +82,7 @@ one connection whose window is full does not stop the other
   offer 1@1 -> sends 0 and 0
   answer 1 2 -> sends 0 and 2
 `,
-  poolWith({ maxUnansweredCommands: 2 }),
+  poolWith({ most: { bytes: 1000, commands: 2 } }),
 )
 
 testScenes(

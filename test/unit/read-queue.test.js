@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createConnection, createServer } from 'node:net'
 import { test } from 'node:test'
+import { machineWith } from '../../lib/base/timers.js'
 import { valuesJob } from '../../lib/transport/read-jobs.js'
 import { readQueueOf } from '../../lib/transport/read-queue.js'
 import { idList } from '../../lib/wire/id-list.js'
@@ -26,9 +27,8 @@ test('replies behind an ASKING are counted with their own, and what follows gets
   const queue = readQueueOf({
     address: `127.0.0.1:${port}`,
     readOnly: false,
-    maxUnansweredBytes: 1 << 16,
-    clock: () => performance.now(),
-    random: () => 0.5,
+    limits: { maxUnansweredBytes: 1 << 16 },
+    machine: machineWith(() => performance.now()),
     onState: () => {},
     open: ({ onBytes, onClose }) =>
       new Promise((resolve) => {
@@ -53,18 +53,21 @@ test('replies behind an ASKING are counted with their own, and what follows gets
         nil: () => reject(new Error('nil')),
       }
       queue.submit(
-        valuesJob({
-          list,
-          places: Uint32Array.from(places),
-          cuts: null,
-          command: { name: 'GET', after: [], many: true },
-          asking,
-          values,
-          sizes: { mean: () => 8, seen: () => {} },
-          onRefused: (_, line) => reject(new Error(line)),
-          onClosed: () => reject(new Error('closed')),
-          onDone: () => resolve(found),
-        }),
+        valuesJob(
+          {
+            list,
+            command: { name: 'GET', after: [], many: true },
+            asking,
+            values,
+            sizes: { mean: () => 8, seen: () => {} },
+          },
+          { places: Uint32Array.from(places), cuts: null },
+          {
+            onRefused: (_, line) => reject(new Error(line)),
+            onClosed: () => reject(new Error('closed')),
+            onDone: () => resolve(found),
+          },
+        ),
       )
     })
   const asked = [[0, 1, 2], [3, 4], [5], [11, 6]]

@@ -26,17 +26,19 @@ const scene = () => {
     onDown: (error) => note(`down ${error?.message ?? ''}`.trim()),
     hasUnanswered: () => state.owes,
     onRenewed: (tookMs) => note(`renewed in ${tookMs} ms`),
-    clock: () => state.nowMs,
-    random: () => 1,
-    timers: /** @type {any} */ ({
-      setTimeout: (/** @type {() => void} */ then, /** @type {number} */ ms) => {
-        note(`waits ${ms}`)
-        return timers.push(then)
-      },
-      clearTimeout: (/** @type {number | undefined} */ id) => {
-        if (id !== undefined) timers[id - 1] = () => {}
-      },
-    }),
+    machine: {
+      clock: () => state.nowMs,
+      random: () => 1,
+      timers: /** @type {any} */ ({
+        setTimeout: (/** @type {() => void} */ then, /** @type {number} */ ms) => {
+          note(`waits ${ms}`)
+          return timers.push(then)
+        },
+        clearTimeout: (/** @type {number | undefined} */ id) => {
+          if (id !== undefined) timers[id - 1] = () => {}
+        },
+      }),
+    },
   })
   const settled = () => new Promise((resolve) => setImmediate(resolve))
   const opens = (how = '') => {

@@ -6,13 +6,17 @@ import { underWayOf } from '../../lib/transport/server-queues.js'
 import { ok, repeatNamed, sceneOfQueues, turnNamed } from '../helpers/scene-of-queues.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
-/** @import { Durable } from '../../lib/transport/durable.js' */
+/** @import { Sharing } from '../../lib/transport/send-queue.js' */
 
-/** A queue to a server that answers what the test says. @param {{ maxUnansweredBytes?: number, maxUnansweredCommands?: number, durable?: Durable }} [limits] */
-const queueWith = (limits) => async () => {
+/** A queue to a server that answers what the test says. @param {Partial<Sharing>} [changes] */
+const queueWith = (changes) => async () => {
   const { note, taken } = notes()
   const { connections, done, sent, options } = sceneOfQueues()
-  const queue = sendQueueOf({ ...options, ...limits, underWay: underWayOf(8, () => {}) })
+  const queue = sendQueueOf({
+    ...options,
+    sharing: { ...options.sharing, ...changes },
+    underWay: underWayOf(8, () => {}),
+  })
   await queue.connect()
   const [connection] = connections
   const before = { sent: 0, bytes: 0 }
@@ -88,7 +92,7 @@ a repeat counts in the limit of commands too
   answer 3 -> sends 2, done 0x3; open
   answer 2 -> done 0x2; open
 `,
-  queueWith({ maxUnansweredBytes: 1 << 20, maxUnansweredCommands: 3 }),
+  queueWith({ most: { bytes: 1 << 20, commands: 3 } }),
 )
 
 testScenes(

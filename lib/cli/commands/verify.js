@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { optionsOf } from '../../../settings.js'
 import { ExitCode, OptionError, TargetError } from '../../base/errors.js'
 import { faultIn } from '../../base/json-schema.js'
+import { machineWith } from '../../base/timers.js'
 import { exactly } from '../../base/typed.js'
 import { count, plainText } from '../../base/units.js'
 import { readPlanOf } from '../../loads/fetches/plan.js'
@@ -148,8 +149,7 @@ const checkedIn = async (document, settings) => {
     const driver = await socketReadDriver({
       plan: readPlan,
       target,
-      clock: () => performance.now(),
-      random: Math.random,
+      machine: machineWith(() => performance.now()),
       onEvent: () => {},
     })
     try {

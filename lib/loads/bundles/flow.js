@@ -1,13 +1,13 @@
 // One client that sends bundle after bundle, each when all replies to the one before it are there: whole ones, or at a rate
 // what is due by then. A refusal means that nothing was executed, so it may be retried; a reply that was lost, and an error
 // from inside a script, leave their items uncertain.
-import { deferred, settledWithin, systemTimers } from '../../base/timers.js'
+import { deferred, settledWithin } from '../../base/timers.js'
 import { routerOf } from '../../transport/router.js'
 import { slotOf } from '../../wire/slot.js'
 import { duesOf } from '../dues.js'
 
 /**
- * @import { Timers } from '../../base/timers.js'
+ * @import { Machine } from '../../base/timers.js'
  * @import { Operations } from '../../probes/operations.js'
  * @import { DriverTarget } from '../../transport/socket-writer.js'
  * @import { Carrier } from './socket-carrier.js'
@@ -26,9 +26,7 @@ import { duesOf } from '../dues.js'
  * @property {string[]} scripts
  * @property {Operations} ledger
  * @property {{ record: (dueMs: number, sentMs: number, nowMs: number, operations: number) => void }} latency
- * @property {() => number} clock
- * @property {() => number} random
- * @property {Timers} [timers]
+ * @property {Machine} machine
  * @property {(kind: string, text: string) => void} onEvent
  * @property {ClientsNeeds['schedule']} [schedule] when operations are due; null: whole bundles, as the replies come
  * @property {(lateMs: number, nowMs: number) => void} [onSent] how late after it was due an operation is sent
@@ -38,11 +36,12 @@ import { duesOf } from '../dues.js'
 export const isFromInside = (line) => / script: |^ERR Error running script/.test(line)
 
 /** @param {BundlesNeeds} needs */
-export const bundlesFlow = async ({ plan, key, target, scripts, ledger, latency, ...needs }) => {
-  const { carrier, commandsOf, clock, random, timers = systemTimers, onEvent } = needs
+export const bundlesFlow = async (needs) => {
+  const { plan, carrier, target, ledger, latency, machine } = needs
   const { schedule = null, onSent = () => {} } = needs
+  const { clock, timers } = machine
   const { outcome } = carrier
-  const slot = slotOf(key)
+  const slot = slotOf(needs.key)
   const ns = new Float64Array(plan.bundleSize)
   const dues = schedule && duesOf(schedule, plan.maxBehindMs, () => startMs)
   const times = new Float64Array(dues ? plan.bundleSize : 0) // when each of ns was due
@@ -171,7 +170,7 @@ export const bundlesFlow = async ({ plan, key, target, scripts, ledger, latency,
     slotOf: () => slot,
     send(_, lane, nowMs) {
       calls++
-      ledger.commands.sent += commandsOf(bundle.count)
+      ledger.commands.sent += needs.commandsOf(bundle.count)
       carrier.send(bundle, lane, nowMs, bundle.goTo === null ? 0 : 1)
     },
     reply: carrier.reply,
@@ -202,13 +201,11 @@ export const bundlesFlow = async ({ plan, key, target, scripts, ledger, latency,
     dial: carrier.dial,
     maxBehindMs: plan.maxBehindMs,
     decoder: carrier.decoder,
-    loadScripts: (at) => target.loadScripts(at, scripts),
+    loadScripts: (at) => target.loadScripts(at, needs.scripts),
     ledger,
     onRoom: begin,
-    onEvent,
-    clock,
-    random,
-    timers,
+    onEvent: needs.onEvent,
+    machine,
   })
   await router.open()
 

@@ -1,6 +1,7 @@
 // The parts of a client that sends in bundles: its flow, its carrier, and what is measured. It has the same interface as a
 // writer in ticks with its driver, so that the same instruments work for both.
 import { performance } from 'node:perf_hooks'
+import { machineWith } from '../../base/timers.js'
 import { certain } from '../../base/typed.js'
 import { operationsIn } from '../../probes/operations.js'
 import { addressOf, endpointOf } from '../../servers/address.js'
@@ -73,8 +74,7 @@ export const bundlesWriting = async ({ plan, strategy, target, records, clock, o
     scripts: strategy.scripts,
     ledger,
     latency: records.latency,
-    clock,
-    random: Math.random,
+    machine: machineWith(clock),
     onEvent,
   }).catch((error) => {
     proxy.close()

@@ -113,7 +113,8 @@ const fillsOf = (counts) => {
 
 /** @param {FlowNeeds} needs @param {() => Router<CacheRequest>} routing @param {Caching} caching */
 export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw }) => {
-  const { plan, clients, operations, ledger, latency, clock, random, timers, stale = null } = needs
+  const { plan, clients, operations, ledger, latency, stale = null } = needs
+  const { clock } = needs.machine
   const own = { ...noValues }
   const { batch, coalesce } = cache
   const timed = (/** @type {CacheCounts['hitTimes']} */ times) =>
@@ -189,8 +190,7 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
   }
   const source = sourceOf({
     ...cache,
-    random,
-    timers,
+    machine: needs.machine,
     onRead(/** @type {CacheRequest} */ fill) {
       routing().begin(fill, clock())
       routing().outbox.end()

@@ -1,6 +1,7 @@
 // What is written before clients begin: every key of a key space, or what a strategy prepares.
 
 import { TargetError } from '../../base/errors.js'
+import { machineWith } from '../../base/timers.js'
 import { count, several } from '../../base/units.js'
 import { dataBytesIn } from '../../probes/baseline.js'
 import { measurableGrowth } from '../../probes/memory-cost.js'
@@ -90,8 +91,7 @@ export const playOnce = async (
     onSent: () => {},
     onDone,
     tally: noTally(),
-    clock,
-    random: Math.random,
+    machine: machineWith(clock),
     onEvent,
   })
   const progress = setInterval(() => {

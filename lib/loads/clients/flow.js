@@ -1,6 +1,6 @@
 // N clients with up to P operations in flight each: in a closed loop, or at an open rate whose latencies begin when an
 // operation was due. A client has a connection to every node, as an application's pool has.
-import { settledWithin, systemTimers } from '../../base/timers.js'
+import { settledWithin } from '../../base/timers.js'
 import { asValues, counting, intoSinks } from '../../transport/lane.js'
 import { reconnectsOf } from '../../transport/reconnects.js'
 import { routerOf } from '../../transport/router.js'
@@ -8,7 +8,7 @@ import { offeringOf } from './offering.js'
 import { clientOperationsOf } from './operation.js'
 
 /**
- * @import { Timers } from '../../base/timers.js'
+ * @import { Machine } from '../../base/timers.js'
  * @import { Operations } from '../../probes/operations.js'
  * @import { Lane } from '../../transport/lane.js'
  * @import { Kind, Router } from '../../transport/router.js'
@@ -67,9 +67,7 @@ import { clientOperationsOf } from './operation.js'
  * @property {(clockMs: number) => number} [epochOf] epoch milliseconds by the servers, for operations that carry when they were due
  * @property {(cause: string) => void} [onRefused]
  * @property {(n: number) => void} [onAcked] what an acknowledged operation was about
- * @property {() => number} clock
- * @property {() => number} random
- * @property {Timers} [timers]
+ * @property {Machine} machine
  * @property {(kind: string, text: string) => void} onEvent
  *
  * @typedef {object} ClientState of each client, by its number
@@ -78,7 +76,7 @@ import { clientOperationsOf } from './operation.js'
  *
  * @typedef {Pick<ReturnType<typeof clientOperationsOf>, 'lastSettledMs'> & { kind: Kind<any>, abandon?: () => void,
  *   first: (client: number, kind: number, n: number, dueMs: number, measured: boolean) => any }} Making
- * @typedef {ClientsNeeds & { timers: Timers, clients: ClientState[] }} FlowNeeds
+ * @typedef {ClientsNeeds & { clients: ClientState[] }} FlowNeeds
  */
 
 const mostCheckMs = 50
@@ -87,8 +85,8 @@ const mostCheckMs = 50
 const sentMsOf = (lane) =>
   lane.inFlight().find(({ isOver, multiStep }) => multiStep && !isOver)?.sentMs ?? Number.POSITIVE_INFINITY
 
-/** Gives up replies that do not arrive in time. @param {Router<Operation>} router @param {() => number} clock @param {Timers} timers */
-const answerLimit = (router, clock, timers) => {
+/** Gives up replies that do not arrive in time. @param {Router<Operation>} router @param {Machine} machine */
+const answerLimit = (router, { clock, timers }) => {
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   const giveUpLate = (/** @type {number} */ limitMs) => {
@@ -102,7 +100,6 @@ const answerLimit = (router, clock, timers) => {
 /** Needs with the state of each client. @param {ClientsNeeds} asked @returns {FlowNeeds} */
 const needsOf = (asked) => ({
   ...asked,
-  timers: asked.timers ?? systemTimers,
   clients: Array.from({ length: asked.plan.clients }, () => ({ inFlight: 0, pausedUntilMs: 0 })),
 })
 
@@ -113,7 +110,8 @@ const isRead = ({ operations, durable, stale }) =>
 /** @param {ClientsNeeds} asked */
 export const clientsFlow = async (asked) => {
   const needs = needsOf(asked)
-  const { plan, clients, operations: played, clock, timers } = needs
+  const { plan, clients, operations: played, machine } = needs
+  const { clock, timers } = machine
   const { reconnectHz = null, timeoutMs = null } = plan
   // It may wait minutes for those of others.
   const isLong = played.some(({ multiStep, isSequence }) => multiStep && !isSequence)
@@ -132,7 +130,7 @@ export const clientsFlow = async (asked) => {
   })
   const reconnects = reconnectsOf({ hz: reconnectHz, renew: router.renew, clock, timers })
   const offering = offeringOf(needs, operations.first, router, reconnects)
-  const limit = answerLimit(router, clock, timers)
+  const limit = answerLimit(router, machine)
   let closed = false
 
   const play = () => {

@@ -19,7 +19,7 @@ const roomIn = ({ clients, plan: { pipeline } }, from, nowMs) => {
 }
 
 /** Time since the start, which is the first play or a moment that boxes have in common, and what is due in it. @param {FlowNeeds} needs */
-const timeOf = ({ schedule, plan, clock }) => {
+const timeOf = ({ schedule, plan, machine: { clock } }) => {
   let startMs = 0
   const dues = schedule && duesOf(schedule, plan.maxBehindMs, () => startMs)
   return {
@@ -45,7 +45,8 @@ const timeOf = ({ schedule, plan, clock }) => {
  * @param {{ start: () => void, stop: () => void }} renewing connections are closed and made anew
  */
 export const offeringOf = (needs, first, router, renewing) => {
-  const { plan, clients, schedule, ledger, onSent, clock, timers } = needs
+  const { plan, clients, schedule, ledger, onSent } = needs
+  const { clock, timers } = needs.machine
   let { draw, pick } = needs
   const time = timeOf(needs)
   const { dues, startMs } = time

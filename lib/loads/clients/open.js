@@ -2,7 +2,7 @@
 // its driver, so that the same instruments work for both.
 
 import { settleLimitMs } from '../../base/settlement.js'
-import { alarm, deferred } from '../../base/timers.js'
+import { alarm, deferred, machineWith } from '../../base/timers.js'
 import { certain, keysOf } from '../../base/typed.js'
 import { cache } from '../../measures/cache.js'
 import { reconnects } from '../../measures/reconnects.js'
@@ -173,8 +173,7 @@ const flowOf = async (needs, { asked, updates, account, tally }, elapsed) => {
     tally,
     durable: durableOf(plan),
     stale: compared ? staleOf(compared) : null,
-    clock,
-    random: Math.random,
+    machine: machineWith(clock),
     onEvent,
   })
 }

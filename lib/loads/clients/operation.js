@@ -119,8 +119,8 @@ const recordsOf = (operations) => {
 
 /** @param {FlowNeeds} needs @param {() => Router<Operation>} routing */
 export const clientOperationsOf = (needs, routing) => {
-  const { plan, clients, operations, ledger, clock, onAcked, onBegun, epochOf } = needs
-  const { durable = null, stale = null, tally } = needs
+  const { plan, clients, operations, ledger, durable = null, stale = null } = needs
+  const { onAcked, epochOf } = needs
   // Which of the operations send a command more, whose reply says whether they are kept.
   const waits = operations.map(({ reads }) => durable !== null && !reads)
   // Of which key each is the whole value, where answers are compared with what was written.
@@ -148,13 +148,13 @@ export const clientOperationsOf = (needs, routing) => {
 
   /** @param {number} client */
   const rest = (client) => {
-    clients[client].pausedUntilMs = clock() + pauseMs
+    clients[client].pausedUntilMs = needs.machine.clock() + pauseMs
     routing().lookLater(client, pauseMs)
   }
   /** The reply to its one command, or to the one that waits. @param {Operation} operation @param {Reply} value @param {number} left @param {number} nowMs */
   const answered = (operation, value, left, nowMs) => {
     const isWaiting = waits[operation.kind]
-    if (!isWaiting || left > 0) countReply(tally, value)
+    if (!isWaiting || left > 0) countReply(needs.tally, value)
     if (
       stale !== null &&
       typeof value === 'string' &&
@@ -195,7 +195,7 @@ export const clientOperationsOf = (needs, routing) => {
       if (multiStep) {
         if (operation.multiStep === none || !operation.multiStep.continues) {
           operation.multiStep = multiStep.begin(operation.n, operation.client)
-          onBegun?.(operation, operation.client)
+          needs.onBegun?.(operation, operation.client)
         }
         steps.say(operation, lane, nowMs, lead)
         return
@@ -209,7 +209,7 @@ export const clientOperationsOf = (needs, routing) => {
       ledger.lost(outcome, cause, measured)
       if (version > 0) stale?.end(Number(ofKey[kind]?.(n)), false, 0)
       clients[client].inFlight--
-      acked.lastMs = clock()
+      acked.lastMs = needs.machine.clock()
     },
     answered: done,
     replied(operation, value, left, nowMs, lane) {

@@ -1,5 +1,6 @@
 // Checks every answer of a run's operations, and lets other clients change documents meanwhile.
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
+import { machineWith } from '../../base/timers.js'
 import { certain } from '../../base/typed.js'
 import { checkedOf } from '../../measures/queries.js'
 import { latencyOf } from '../../probes/latency.js'
@@ -177,8 +178,7 @@ const changing = async ({ plan, strategy, target, verifier, clock, isMeasured, o
       if (change) verifier.written(change, nowMs)
     },
     tally: noTally(),
-    clock,
-    random: Math.random,
+    machine: machineWith(clock),
     onEvent,
   })
   let isOver = false

@@ -2,7 +2,7 @@
 import { timesIn } from '../../traffic/times.js'
 import { fifo } from '../../transport/fifo.js'
 
-/** @import { Timers } from '../../base/timers.js' */
+/** @import { Machine } from '../../base/timers.js' */
 
 /**
  * @template T
@@ -10,10 +10,9 @@ import { fifo } from '../../transport/fifo.js'
  * @param {string} needs.missTime
  * @param {number | null} needs.missConcurrency null: all at once
  * @param {(one: T) => void} needs.onRead
- * @param {() => number} needs.random
- * @param {Timers} needs.timers
+ * @param {Pick<Machine, 'random' | 'timers'>} needs.machine
  */
-export const sourceOf = ({ missTime, missConcurrency, onRead, random, timers }) => {
+export const sourceOf = ({ missTime, missConcurrency, onRead, machine: { random, timers } }) => {
   const time = timesIn(missTime)
   if (!time) throw new TypeError(`no time: ${missTime}`)
   const most = missConcurrency ?? Number.POSITIVE_INFINITY

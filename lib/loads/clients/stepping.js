@@ -10,7 +10,7 @@ import { causeOf } from '../../transport/refusals.js'
  */
 
 /**
- * @param {Pick<FlowNeeds, 'clients' | 'ledger' | 'latency' | 'clock' | 'timers' | 'durable' | 'onDone'>} needs
+ * @param {Pick<FlowNeeds, 'clients' | 'ledger' | 'latency' | 'machine' | 'durable' | 'onDone'>} needs
  * @param {object} own
  * @param {() => Router<Operation>} own.routing
  * @param {readonly boolean[]} own.waits whether an operation sends a command more, whose reply says whether it is kept
@@ -18,7 +18,8 @@ import { causeOf } from '../../transport/refusals.js'
  * @param {(atMs: number) => void} own.settledAt
  */
 export const steppingOf = (needs, { routing, waits, lose, settledAt }) => {
-  const { clients, ledger, latency, clock, timers, durable = null, onDone } = needs
+  const { clients, ledger, latency, durable = null, onDone } = needs
+  const { clock, timers } = needs.machine
   /** Operations between two of their commands. @type {Map<Operation, NodeJS.Timeout>} */
   const pausing = new Map()
 

@@ -2,7 +2,7 @@
 
 import { unlessInterrupted } from '../../base/interrupts.js'
 import { patienceMs, sleep } from '../../base/settlement.js'
-import { atMost, longestTimerMs } from '../../base/timers.js'
+import { atMost, longestTimerMs, machineWith } from '../../base/timers.js'
 import { several } from '../../base/units.js'
 import { sectionOf } from '../../measures/fold.js'
 import { commandsOfRole } from '../../measures/nodes.js'
@@ -174,7 +174,7 @@ export const openFetches = async (needs) => {
   const reader = strategyOf(plan).reader()
 
   if (plan.reads === 'nearest') await target.measureTrips()
-  const driver = await openDriver({ plan, target, clock, random: Math.random, onEvent: journal.event })
+  const driver = await openDriver({ plan, target, machine: machineWith(clock), onEvent: journal.event })
   undo(driver.close)
   say(readsWords(plan, driver, target.topology.masters))
   if (plan.mode === 'script')

@@ -1,5 +1,5 @@
 // The parts of a writer in ticks: its driver, and the clock that offers it the plan's batches.
-import { systemTimers } from '../../base/timers.js'
+import { machineWith, systemTimers } from '../../base/timers.js'
 import { reconnects } from '../../measures/reconnects.js'
 import { replies } from '../../measures/replies.js'
 import { itemsIn } from '../../probes/operations.js'
@@ -67,8 +67,7 @@ export const ticksWriting = async ({
     target,
     ledger,
     latency,
-    clock,
-    random: Math.random,
+    machine: machineWith(clock),
     onEvent,
     onBegun,
     onRenewed: instruments.source(reconnects)?.connected,

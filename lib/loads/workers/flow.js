@@ -10,6 +10,7 @@ import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.j
 
 /**
  * @import { Socket } from 'node:net'
+ * @import { Machine } from '../../base/timers.js'
  * @import { BoundWork } from '../../workloads/bind/worker.js'
  * @import { Workers } from '../../workloads/declare.js'
  * @import { Taken } from '../../workloads/queue/replies.js'
@@ -28,20 +29,23 @@ import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.j
  * @property {BoundWork | null} reclaim
  * @property {BoundWork[]} leave
  *
- * @typedef {object} WorkersNeeds
- * @property {readonly string[]} names of the workers
+ * @typedef {object} JobsTaken
  * @property {number} take
  * @property {number} reclaimMs
  * @property {Bound} bound
  * @property {(() => Promise<number>) | null} doWork resolves with how long it took, in ms
+ *
+ * @typedef {object} QueueServer
  * @property {(handlers: { onBytes: (received: Buffer) => void, onClose: (error?: Error) => void, clientName: string }) => Promise<Socket>} dial
- *   the server that has the queue
  * @property {() => Promise<unknown>} refresh where it is now
- * @property {number} first of them, among all of a run
- * @property {() => number} nowUs epoch, by the clock of the queue's server
+ * @property {() => number} nowUs epoch, by its clock
+ *
+ * @typedef {object} WorkersNeeds
+ * @property {{ names: readonly string[], first: number }} workers first: of them, among all of a run
+ * @property {JobsTaken} work
+ * @property {QueueServer} server
  * @property {WorkSink} sink
- * @property {() => number} clock
- * @property {() => number} random
+ * @property {Machine} machine
  */
 
 const blockMs = 250
@@ -51,7 +55,10 @@ const mostAtOnce = 100
 
 /** @param {WorkersNeeds} needs */
 export const workersFlow = async (needs) => {
-  const { names, first, take, reclaimMs, bound, doWork, dial, sink, clock, random } = needs
+  const { workers, work, server, sink, machine } = needs
+  const { names, first } = workers
+  const { take, reclaimMs, bound, doWork } = work
+  const { clock, random } = machine
   const ask = askingOf(needs)
   const done = doneOf(needs)
   let stopping = false
@@ -64,14 +71,13 @@ export const workersFlow = async (needs) => {
 
   const connectionFor = (/** @type {string} */ clientName) =>
     workerConnection({
-      open: (handlers) => dial({ ...handlers, clientName }),
+      open: (handlers) => server.dial({ ...handlers, clientName }),
       onDown: (error) => {
         opening ??= error
         if (started) sink.event('connection', error?.message ?? 'a connection of a worker was closed')
       },
       onRenewed: sink.renewed,
-      clock,
-      random,
+      machine,
     })
   let started = false
   const connections = names.map((name) => connectionFor(`millrace-worker-${name}`))

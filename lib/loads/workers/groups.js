@@ -25,6 +25,8 @@ import { journalReader } from './journal.js'
  *
  * @typedef {ReturnType<Awaited<ReturnType<typeof instrumentsOf>>['own']>} Measured
  * @typedef {ReturnType<typeof startGroup>} WorkerGroup
+ * @typedef {{ address: () => string, refresh: () => Promise<unknown>, access: Orders['access'], offsetMs: number }} QueueAt
+ *   the queue's server
  */
 
 const program = fileURLToPath(new URL('process.js', import.meta.url))
@@ -91,25 +93,13 @@ const tell = (groups, token) => {
  * @param {object} needs
  * @param {WorkPlan} needs.plan
  * @param {string} needs.box
- * @param {() => string} needs.address of the queue's server
- * @param {() => Promise<unknown>} needs.refresh
- * @param {Orders['access']} needs.access
+ * @param {QueueAt} needs.server
  * @param {number} needs.stepsPerUs
- * @param {number} needs.offsetMs
  * @param {WorkSink} needs.sink
  * @param {(text: string) => void} needs.onKilled a process ended by itself
  */
-export const groupsInProcesses = async ({
-  plan,
-  box,
-  address,
-  refresh,
-  access,
-  stepsPerUs,
-  offsetMs,
-  sink,
-  onKilled,
-}) => {
+export const groupsInProcesses = async ({ plan, box, server, stepsPerUs, sink, onKilled }) => {
+  const { address, access, offsetMs } = server
   const folder = mkdtempSync(join(tmpdir(), 'millrace-workers-'))
   const ranges = rangesOf(plan.work.workers, plan.work.processes)
   /** @type {WorkerGroup[]} all there were */
@@ -134,7 +124,7 @@ export const groupsInProcesses = async ({
     group.exit.then(async ([code, signal]) => {
       if (stopping) return
       onKilled(`a process of ${count} workers ended (${signal ?? code}); another takes its place`)
-      if (code === 3) await refresh().catch(() => {})
+      if (code === 3) await server.refresh().catch(() => {})
       const isReplaced = () =>
         begin({ first, count }).then(
           () => true,

@@ -41,13 +41,14 @@ const writer = journalWriter(journal)
 const instruments = await instrumentsOf('processes', { plan, clock })
 const group = await workerGroupOf({
   plan,
-  names,
-  first,
+  workers: { names, first },
   stepsPerUs,
-  dial: (handlers) => dial(endpointOf(address), access, handlers),
-  // The queue has moved: asks the parent for the new address.
-  refresh: async () => process.exit(3),
-  nowUs: () => (steady.epochMs() + offsetMs) * 1000,
+  server: {
+    dial: (handlers) => dial(endpointOf(address), access, handlers),
+    // The queue has moved: asks the parent for the new address.
+    refresh: async () => process.exit(3),
+    nowUs: () => (steady.epochMs() + offsetMs) * 1000,
+  },
   sink: {
     ...writer,
     refused: (cause) => tell({ refused: cause }),

@@ -4,7 +4,7 @@
 import { strategyOf } from '../../workloads/bound-strategy.js'
 import { waitingOf } from './contents.js'
 import { groupsInProcesses } from './groups.js'
-import { stepsPerUs } from './job-work.js'
+import { stepsPerUs as measuredSteps } from './job-work.js'
 import { stagesOf } from './plan.js'
 import { workRecords } from './records.js'
 import { workerGroupOf } from './worker-group.js'
@@ -31,41 +31,50 @@ import { workerGroupOf } from './worker-group.js'
 const needsProcesses = ({ processes, stage, kind, us }) =>
   processes > 1 || (stage !== null && kind === 'cpu' && us > 0)
 
-/** @param {StagesNeeds} needs @param {WorkPlan} plan of the stage @param {ReturnType<typeof workRecords>} records @param {number} steps @returns {Promise<WorkerGroup>} */
-const openGroup = ({ target, owner, box, offsetMs, epochMs, clock, onEvent }, plan, records, steps) => {
-  const common = {
-    plan,
-    stepsPerUs: steps,
-    refresh: target.refresh,
+/**
+ * @typedef {object} Stage
+ * @property {WorkPlan} plan
+ * @property {ReturnType<typeof workRecords>} records
+ * @property {number} stepsPerUs of a core
+ */
+
+/** @param {StagesNeeds} needs @param {Stage} stage */
+const openProcesses = ({ target, owner, box, offsetMs, onEvent }, { records, ...stage }) =>
+  groupsInProcesses({
+    ...stage,
+    box,
+    server: { address: owner, refresh: target.refresh, access: target.access, offsetMs },
     sink: { ...records.sink, event: onEvent },
-  }
-  return needsProcesses(plan.work)
-    ? groupsInProcesses({
-        ...common,
-        box,
-        address: owner,
-        access: target.access,
-        offsetMs,
-        onKilled: (text) => {
-          records.whole.processesLost++
-          onEvent('worker-lost', text)
-        },
-      })
-    : workerGroupOf({
-        ...common,
-        first: 0,
-        names: Array.from({ length: plan.work.workers }, (_, i) => `${box}.${i + 1}`),
-        dial: (handlers) => target.dial(owner(), handlers),
-        nowUs: () => (epochMs() + offsetMs) * 1000,
-        clock,
-      })
+    onKilled: (text) => {
+      records.whole.processesLost++
+      onEvent('worker-lost', text)
+    },
+  })
+
+/** @param {StagesNeeds} needs @param {Stage} stage */
+const openHere = (needs, { records, ...stage }) => {
+  const { target, owner, box, offsetMs } = needs
+  return workerGroupOf({
+    ...stage,
+    workers: {
+      names: Array.from({ length: stage.plan.work.workers }, (_, i) => `${box}.${i + 1}`),
+      first: 0,
+    },
+    server: {
+      dial: (handlers) => target.dial(owner(), handlers),
+      refresh: target.refresh,
+      nowUs: () => (needs.epochMs() + offsetMs) * 1000,
+    },
+    sink: { ...records.sink, event: needs.onEvent },
+    clock: needs.clock,
+  })
 }
 
 /** @param {StagesNeeds} needs */
 export const openStages = async (needs) => {
   const plans = stagesOf(needs.plan)
   const computes = plans.some(({ work: { kind, us } }) => kind === 'cpu' && us > 0)
-  const steps = computes ? stepsPerUs(needs.clock) : 0
+  const steps = computes ? measuredSteps(needs.clock) : 0
   const stages = plans.map((plan) => ({
     plan,
     strategy: strategyOf(plan),
@@ -78,7 +87,10 @@ export const openStages = async (needs) => {
     for (const { records } of stages) records.close()
   }
   try {
-    for (const { plan, records } of stages) groups.push(await openGroup(needs, plan, records, steps))
+    for (const { plan, records } of stages) {
+      const open = needsProcesses(plan.work) ? openProcesses : openHere
+      groups.push(await open(needs, { plan, records, stepsPerUs: steps }))
+    }
   } catch (error) {
     close()
     throw error

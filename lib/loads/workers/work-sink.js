@@ -21,8 +21,8 @@ import { jobIn } from '../../workloads/queue/job.js'
  *   taken, and to when it was done; of its work; and when it was done, by the clock of the queue's server
  */
 
-/** Reports a job that a worker has done. @param {Pick<WorkersNeeds, 'names' | 'first' | 'nowUs' | 'sink' | 'clock'>} needs */
-export const doneOf = ({ names, first, nowUs, sink, clock }) => {
+/** Reports a job that a worker has done. @param {WorkersNeeds} needs */
+export const doneOf = ({ workers: { names, first }, server: { nowUs }, sink, machine: { clock } }) => {
   const lastMs = new Float64Array(names.length)
   /** @param {number} index @param {Taken} taken @param {number} takenMs @param {number} doneMs both by the clock @param {number} workMs */
   return (index, { text }, takenMs, doneMs, workMs) => {

@@ -5,6 +5,7 @@ import { ruleOf } from '../../transport/refusals.js'
 import { commandBytes } from '../../wire/encode.js'
 
 /**
+ * @import { Machine } from '../../base/timers.js'
  * @import { Reply } from '../../wire/values.js'
  * @import { BoundWork, Known } from '../../workloads/bind/worker.js'
  * @import { Taken } from '../../workloads/queue/replies.js'
@@ -14,8 +15,8 @@ import { commandBytes } from '../../wire/encode.js'
 /** A server refused all commands of a call. */
 export class Refused extends Error {}
 
-/** How commands are sent, and what follows a refusal. @param {Pick<WorkersNeeds, 'refresh' | 'sink'>} needs */
-export const askingOf = ({ refresh, sink }) => {
+/** How commands are sent, and what follows a refusal. @param {Pick<WorkersNeeds, 'server' | 'sink'>} needs */
+export const askingOf = ({ server: { refresh }, sink }) => {
   /** @param {Reply[]} replies @param {RegExp | null} mayFail */
   const errorsIn = (replies, mayFail) =>
     replies.flatMap((reply) =>
@@ -69,10 +70,9 @@ export class LostReply extends Error {
  * @param {Parameters<typeof laneOf>[0]['open']} needs.open
  * @param {(error?: Error) => void} needs.onDown
  * @param {(tookMs: number) => void} [needs.onRenewed]
- * @param {() => number} needs.clock
- * @param {() => number} needs.random
+ * @param {Machine} needs.machine
  */
-export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, random }) => {
+export const workerConnection = ({ open, onDown, onRenewed = () => {}, machine }) => {
   /** @type {(() => void)[]} */
   const waiting = []
   let closed = false
@@ -105,8 +105,7 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
         wake()
       },
     },
-    clock,
-    random,
+    machine,
   })
 
   return {
@@ -125,7 +124,7 @@ export const workerConnection = ({ open, onDown, onRenewed = () => {}, clock, ra
     call: (commands) =>
       new Promise((resolve, reject) => {
         if (closed || !lane.isUp()) return reject(new LostReply(false))
-        lane.push({ replies: [], resolve, reject }, commands.length, clock())
+        lane.push({ replies: [], resolve, reject }, commands.length, machine.clock())
         lane.write(commandBytes(commands))
       }),
     close() {

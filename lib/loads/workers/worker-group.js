@@ -1,5 +1,5 @@
 // The workers of one process: the flow with the strategy's commands, the work of a job, and connections that are renewed.
-import { systemTimers } from '../../base/timers.js'
+import { machineWith, systemTimers } from '../../base/timers.js'
 import { reconnectsOf } from '../../transport/reconnects.js'
 import { strategyOf } from '../../workloads/bound-strategy.js'
 import { workersFlow } from './flow.js'
@@ -31,17 +31,19 @@ const boundOf = (plan, strategy) => {
   }
 }
 
-/** @param {Omit<WorkersNeeds, 'take' | 'reclaimMs' | 'bound' | 'doWork' | 'random'> & { plan: WorkPlan, stepsPerUs: number }} needs stepsPerUs: of a core */
-export const workerGroupOf = async ({ plan, stepsPerUs, ...needs }) => {
-  const { names, clock } = needs
+/** @param {Omit<WorkersNeeds, 'work' | 'machine'> & { plan: WorkPlan, stepsPerUs: number, clock: () => number }} needs stepsPerUs: of a core */
+export const workerGroupOf = async ({ plan, stepsPerUs, clock, ...needs }) => {
+  const { names } = needs.workers
   const { take, reclaimMs } = plan.work
   const flow = await workersFlow({
     ...needs,
-    take,
-    reclaimMs,
-    bound: boundOf(plan, strategyOf(plan)),
-    doWork: jobWorkOf(plan.work, stepsPerUs, clock),
-    random: Math.random,
+    work: {
+      take,
+      reclaimMs,
+      bound: boundOf(plan, strategyOf(plan)),
+      doWork: jobWorkOf(plan.work, stepsPerUs, clock),
+    },
+    machine: machineWith(clock),
   })
   const { reconnectHz, connections } = plan.work
   let next = 0
