@@ -12,27 +12,16 @@ import { duesOf } from './dues.js'
 
 /**
  * @param {object} needs
- * @param {Course} needs.course
- * @param {number} needs.tickItems of all writers here
- * @param {number} needs.maxBehindMs
+ * @param {{ course: Course, tickItems: number, maxBehindMs: number }} needs.plan tickItems: of all writers here
  * @param {() => number} needs.elapsed
  * @param {() => boolean} needs.hasRoom
- * @param {(i: number, dueMs: number) => Begun} needs.begin
- * @param {(i: number, dueMs: number) => void} needs.skip
+ * @param {{ begin: (i: number, dueMs: number) => Begun, skip: (i: number, dueMs: number) => void }} needs.ticks
  * @param {() => void} [needs.onEnd] everything was begun or dropped
  * @param {Pick<Timers, 'setTimeout' | 'clearTimeout'>} needs.timers
  */
-export const coursePacing = ({
-  course,
-  tickItems,
-  maxBehindMs,
-  elapsed,
-  hasRoom,
-  begin,
-  skip,
-  onEnd = () => {},
-  timers,
-}) => {
+export const coursePacing = ({ plan, elapsed, hasRoom, ticks, onEnd = () => {}, timers }) => {
+  const { course, tickItems, maxBehindMs } = plan
+  const { begin, skip } = ticks
   const dues = duesOf(scheduleOfCourse(course, tickItems), maxBehindMs, () => 0)
   let next = 0
   let stopped = false

@@ -25,7 +25,7 @@ import { workers } from './workers/index.js'
  * @import { FlowName, KindName, Names } from './names.js'
  * @import { Sharing } from './parts.js'
  * @import { Plan } from './plan.js'
- * @import { FlowNeeds } from './ticks/open.js'
+ * @import { WriterRun } from './ticks/open.js'
  * @import { Percentiles } from '../base/samples.js'
  *
  * @typedef {{ label: string, text: string }} Row
@@ -66,7 +66,7 @@ import { workers } from './workers/index.js'
  *
  * @typedef {object} WritingKind what opens a kind with writers
  * @property {(plan: Plan, isMeasured: () => boolean, keep?: Keep) => ReturnType<typeof ledgerOf> | ReturnType<typeof operationsOf>} ledger
- * @property {(needs: FlowNeeds) => Promise<Opened>} open
+ * @property {(run: WriterRun) => Promise<Opened>} open
  * @property {Sharing} sharing how threads share its plan
  *
  * @typedef {object} Playing a load that is open

@@ -31,7 +31,7 @@ import { secondsOf } from './write-seconds.js'
  * @import { Member } from '../fleet/member.js'
  * @import { Opened } from '../loads/index.js'
  * @import { Plan } from '../loads/plan.js'
- * @import { FlowNeeds } from '../loads/ticks/open.js'
+ * @import { WriterRun } from '../loads/ticks/open.js'
  * @import { Idle, Unknown } from '../probes/idle-cost.js'
  * @import { StoredData } from '../probes/memory-cost.js'
  * @import { RunClock } from '../probes/run-clock.js'
@@ -234,13 +234,13 @@ export class WriteRun {
     })
   }
 
-  /** @param {FlowNeeds} needs */
-  #opening(needs) {
+  /** @param {WriterRun} run */
+  #opening(run) {
     const { threads, frame, target } = this
-    if (!threads) return writingOf(this.plan).open(needs)
+    if (!threads) return writingOf(this.plan).open(run)
     target.countBytes(threads.bytesOf)
     const onLost = (/** @type {string} */ text) => frame.end('thread', `the run was ended: ${text}`, text)
-    return writingInThreads({ ...needs, records: threads, onLost })
+    return writingInThreads({ ...run, records: threads, onLost })
   }
 
   /** Until the first tick is due: from here on there is a result. */

@@ -3,7 +3,7 @@ import { monotonicMs } from '../probes/monotonic.js'
 import { followerOf, startThreads } from './threads.js'
 
 /**
- * @import { FlowNeeds } from '../loads/ticks/open.js'
+ * @import { WriterRun } from '../loads/ticks/open.js'
  * @import { Opened } from '../loads/index.js'
  * @import { RecordsInThreads, ThreadRecords } from './records.js'
  */
@@ -33,7 +33,7 @@ export const eventsOfThreads = (onEvent) => {
 }
 
 /**
- * @param {FlowNeeds & { records: RecordsInThreads, onLost: (text: string) => void }} needs onLost: a thread has ended by itself
+ * @param {WriterRun & { records: RecordsInThreads, onLost: (text: string) => void }} needs onLost: a thread has ended by itself
  * @returns {Promise<Opened>}
  */
 export const writingInThreads = async (needs) => {

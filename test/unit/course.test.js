@@ -74,13 +74,10 @@ const playedTicks = (course, endMs, room) => {
   }
   let inThisMs = 0
   const pacing = coursePacing({
-    course,
-    tickItems: 100,
-    maxBehindMs: 5000,
+    plan: { course, tickItems: 100, maxBehindMs: 5000 },
     elapsed: () => nowMs,
     hasRoom: () => room(nowMs) && inThisMs++ < 1,
-    begin: note(true),
-    skip: note(false),
+    ticks: { begin: note(true), skip: note(false) },
     timers: /** @type {any} */ ({
       setTimeout: (/** @type {() => void} */ then, ms = 0) => {
         wake = then

@@ -26,9 +26,8 @@ const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
   let isOver = false
   const pacer = pacerOf({ schedule: 'even', arrivals: 'constant', seed: 1, periodMs: 1000, chunks, ticks })
   ticker({
-    pacer,
+    times: { pacer, elapsed: () => nowMs },
     ticks,
-    elapsed: () => nowMs,
     begin: (tick) => {
       begun[tick] = nowMs - pacer.dueMs(tick)
     },

@@ -12,7 +12,7 @@ import { plan } from './plan.js'
 /**
  * @import { AnyPlan as Plan } from '../../measures/measure.js'
  * @import { Evidence } from '../writer-reasons.js'
- * @import { FlowNeeds } from '../ticks/open.js'
+ * @import { WriterRun } from '../ticks/open.js'
  * @import { Loaded } from '../index.js'
  */
 
@@ -47,7 +47,7 @@ export const bundles = operationsLoad({
   names: names.bundles,
   plan,
   sharing: undivided('one client sends its bundles one after the other'),
-  open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).bundlesWriting(needs),
+  open: async (/** @type {WriterRun} */ run) => (await import('./open.js')).bundlesWriting(run),
   words,
   reasons: writerReasons(behind),
 })

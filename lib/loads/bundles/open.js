@@ -17,14 +17,9 @@ import { socketCarrier } from './socket-carrier.js'
 
 /**
  * @import { Times } from './socket-carrier.js'
- * @import { Course } from '../../plan/course.js'
- * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
  * @import { SendingPart } from './plan.js'
- * @import { strategyOf } from '../../workloads/bound-strategy.js'
- * @import { Records } from '../write-records.js'
- *
- * @typedef {ReturnType<typeof strategyOf>} Strategy
+ * @import { WriterRun } from '../ticks/open.js'
  */
 
 /**
@@ -42,17 +37,9 @@ const timeOf = ({ preparing, sending, parsing }, wholeMs, idleMs) => ({
   other: Math.max(0, wholeMs - idleMs - preparing - (sending ?? 0) - (parsing ?? 0)),
 })
 
-/**
- * @param {object} needs
- * @param {Plan} needs.plan
- * @param {Strategy} needs.strategy
- * @param {Target} needs.target
- * @param {Records} needs.records
- * @param {() => number} needs.clock
- * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {Course | null} [needs.course] of a run whose rate changes
- */
-export const bundlesWriting = async ({ plan, strategy, target, records, clock, onEvent, course = null }) => {
+/** @param {WriterRun} run */
+export const bundlesWriting = async (run) => {
+  const { plan, strategy, target, records, clock } = run
   const sending = certain(plan.sending)
   const { delivery, bundleSize, isWhole } = sending
   const { maxBehindMs } = plan
@@ -62,7 +49,7 @@ export const bundlesWriting = async ({ plan, strategy, target, records, clock, o
   const proxy = await proxyOf(sending, target, strategy.keyOf(1))
   const flow = await bundlesFlow({
     plan: { bundleSize, items: plan.items, maxBehindMs },
-    schedule: isWhole ? null : scheduleAt(plan, course),
+    schedule: isWhole ? null : scheduleAt(plan, run.course ?? null),
     onSent: records.sent,
     key: strategy.keyOf(1),
     commandsOf: (items) => (bundle.isOne ? 1 : items + (delivery === 'transaction' ? 2 : 0)),
@@ -75,7 +62,7 @@ export const bundlesWriting = async ({ plan, strategy, target, records, clock, o
     ledger,
     latency: records.latency,
     machine: machineWith(clock),
-    onEvent,
+    onEvent: run.onEvent,
   }).catch((error) => {
     proxy.close()
     throw error
@@ -91,8 +78,7 @@ export const bundlesWriting = async ({ plan, strategy, target, records, clock, o
     flow.start()
     return flow.offered
   }
-  const passing =
-    isWhole && passesOf({ plan, strategy, target, records, flow, play, tally: noTally(), onEvent })
+  const passing = isWhole && passesOf(run, { flow, play, tally: noTally() })
   const offered = passing ? passing.over : flow.offered
   const { elapsed, settle, lastSettledMs, watch, abandon, waitingBytes } = flow
   const close = () => {

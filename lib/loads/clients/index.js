@@ -8,13 +8,13 @@ import { behind } from './in-flight.js'
 import { plan } from './plan.js'
 import { words } from './words.js'
 
-/** @import { FlowNeeds } from '../ticks/open.js' */
+/** @import { WriterRun } from '../ticks/open.js' */
 
 export const clients = operationsLoad({
   names: names.clients,
   plan,
   sharing: byClients,
-  open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).clientsWriting(needs),
+  open: async (/** @type {WriterRun} */ run) => (await import('./open.js')).clientsWriting(run),
   words,
   reasons: writerReasons(behind),
 })

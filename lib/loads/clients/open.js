@@ -23,17 +23,14 @@ import { clientsFlow } from './flow.js'
 import { queryChecksOf, updating } from './query-checks.js'
 
 /**
- * @import { instrumentsOf } from '../../measures/index.js'
  * @import { Course } from '../../plan/course.js'
  * @import { Plan } from '../plan.js'
- * @import { Target } from '../../servers/open.js'
  * @import { Tally } from '../../wire/decode.js'
  * @import { Pass } from '../../workloads/declare.js'
  * @import { strategyOf } from '../../workloads/bound-strategy.js'
  * @import { Router } from '../../transport/router.js'
  * @import { FlowNeeds } from './flow.js'
- * @import { RunClock } from '../../probes/run-clock.js'
- * @import { Records } from '../write-records.js'
+ * @import { WriterRun } from '../ticks/open.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
  * @typedef {NonNullable<Plan['clients']>} Clients
@@ -82,7 +79,7 @@ export const endInTime = ({ nominalHz, durationMs, maxBehindMs }, over, elapsed,
 
 /**
  * What clients of a cache play; null: it is none.
- * @param {Pick<WritingNeeds, 'plan' | 'strategy' | 'instruments'>} needs
+ * @param {Pick<WriterRun, 'plan' | 'strategy' | 'instruments'>} run
  */
 const cachingOf = ({ plan, strategy, instruments }) => {
   const { cache: of } = plan
@@ -113,17 +110,6 @@ const cachingOf = ({ plan, strategy, instruments }) => {
 }
 
 /**
- * @typedef {object} WritingNeeds
- * @property {Plan} plan
- * @property {Strategy} strategy
- * @property {Target} target
- * @property {Records} records
- * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'source'>} instruments
- * @property {() => number} clock
- * @property {Pick<RunClock, 'now'>} time by the servers' clocks
- * @property {(kind: string, text: string) => void} onEvent
- * @property {Course | null} [course] of a run whose rate changes
- *
  * @typedef {object} Watching what looks at operations besides the ledger; null: nothing does
  * @property {ReturnType<typeof queryChecksOf>} asked
  * @property {ReturnType<typeof updating>} updates
@@ -131,9 +117,9 @@ const cachingOf = ({ plan, strategy, instruments }) => {
  * @property {Tally} tally
  */
 
-/** The clients' flow and what its operations are about. @param {WritingNeeds} needs @param {Watching} watching @param {() => number} elapsed of it */
-const flowOf = async (needs, { asked, updates, account, tally }, elapsed) => {
-  const { plan, strategy, target, records, instruments, clock, time, onEvent, course = null } = needs
+/** The clients' flow and what its operations are about. @param {WriterRun} run @param {Watching} watching @param {() => number} elapsed of it */
+const flowOf = async (run, { asked, updates, account, tally }, elapsed) => {
+  const { plan, strategy, target, records, instruments, clock } = run
   const { queue, reconnectHz, cluster, maxBehindMs } = plan
   const clients = certain(plan.clients)
   const compared = instruments.source(staleReads)?.counts
@@ -157,39 +143,38 @@ const flowOf = async (needs, { asked, updates, account, tally }, elapsed) => {
       onRefused: (/** @type {string} */ cause) => {
         if (noRoom.includes(cause)) account.refused(elapsed())
       },
-      epochOf: (/** @type {number} */ atMs) => time.now() + atMs - clock() + Number(queue?.delayMs),
+      epochOf: (/** @type {number} */ atMs) => run.time.now() + atMs - clock() + Number(queue?.delayMs),
     }),
     draw:
       account || strategy.declared.mix
         ? eachOnce(clients.requests ?? Number.MAX_SAFE_INTEGER)
         : drawOf(plan, asked),
-    schedule: scheduleAt(plan, course),
+    schedule: scheduleAt(plan, run.course ?? null),
     target,
     ledger: operationsIn(records),
     latency: records.latency,
     onSent: records.sent,
     onRenewed: instruments.source(reconnects)?.connected,
-    ...cachingOf(needs),
+    ...cachingOf(run),
     tally,
     durable: durableOf(plan),
     stale: compared ? staleOf(compared) : null,
     machine: machineWith(clock),
-    onEvent,
+    onEvent: run.onEvent,
   })
 }
 
-/** @param {WritingNeeds} needs */
-export const clientsWriting = async (needs) => {
-  const { plan, strategy, target, records, instruments, clock, onEvent } = needs
+/** @param {WriterRun} run */
+export const clientsWriting = async (run) => {
+  const { plan, strategy, records } = run
   const tally = noTally()
   const { isMeasured } = operationsIn(records)
   const elapsed = () => flow.elapsed()
   const failedBy = () => records.ledger.failedBy
-  const asked = queryChecksOf({ plan, strategy, target, clock, isMeasured, onEvent })
-  const updates = updating({ plan, strategy, target, clock, onEvent })
-  const account =
-    plan.queue === null ? null : queueProducerOf({ plan, strategy, target, elapsed, failedBy, onEvent })
-  const flow = await flowOf(needs, { asked, updates, account, tally }, elapsed)
+  const asked = queryChecksOf({ ...run, isMeasured })
+  const updates = updating(run)
+  const account = plan.queue === null ? null : queueProducerOf(run, elapsed, failedBy)
+  const flow = await flowOf(run, { asked, updates, account, tally }, elapsed)
   const changing = asked
     ? await asked.changing(flow.oldestMs).catch((error) => {
         flow.close()
@@ -203,12 +188,9 @@ export const clientsWriting = async (needs) => {
     const kind = operations.indexOf(operation)
     return isFirst ? flow.offered : flow.again(eachOnce(plan.items, beyond ? plan.items : 0), () => kind)
   }
-  const passing =
-    plan.flow === 'passes'
-      ? passesOf({ plan, strategy, target, records, flow, play: playPass, tally, onEvent })
-      : null
+  const passing = plan.flow === 'passes' ? passesOf(run, { flow, play: playPass, tally }) : null
   const counts = () =>
-    passing?.counts() ?? instruments.source(cache)?.replies() ?? named(strategy.replyNames, tally)
+    passing?.counts() ?? run.instruments.source(cache)?.replies() ?? named(strategy.replyNames, tally)
   const offered = passing?.over ?? flow.offered
   const { lastSettledMs, abandon, waitingBytes } = flow
   const stop = () => {
@@ -270,17 +252,14 @@ export const clientsWriting = async (needs) => {
 
 /**
  * Plays the passes of a strategy one after the other.
- * @param {object} needs
- * @param {Plan} needs.plan
- * @param {Strategy} needs.strategy
- * @param {Target} needs.target
- * @param {Records} needs.records
- * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} needs.flow
- * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
- * @param {Tally} needs.tally
- * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {WriterRun} run
+ * @param {object} playing
+ * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} playing.flow
+ * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} playing.play resolves when all of it is offered
+ * @param {Tally} playing.tally
  */
-export const passesOf = ({ plan, strategy, target, records, flow, play, tally, onEvent }) => {
+export const passesOf = (run, { flow, play, tally }) => {
+  const { plan, strategy, target, records } = run
   const { order: passes } = certain(strategy.declared.passes)
   const never = new AbortController().signal
   let stopped = false
@@ -310,7 +289,7 @@ export const passesOf = ({ plan, strategy, target, records, flow, play, tally, o
     /** A pass cannot be measured without the servers' answers: the run then has fewer passes. */
     start: (/** @type {number | null} */ dataBytes) =>
       all(dataBytes)
-        .catch((error) => onEvent('passes', `the passes ended: ${error.message}`))
+        .catch((error) => run.onEvent('passes', `the passes ended: ${error.message}`))
         .finally(finish),
     stop: () => {
       stopped = true

@@ -19,13 +19,13 @@ import { longestWarmUpMs } from '../warm-up.js'
 const lifetimeGiven = ['command line', 'file', 'earlier run']
 
 /** @param {Settings} settings */
-const cacheOf = ({ strategy, missTime, missConcurrency, coalesce, batch, maxmemoryBytes, policy }) => ({
-  missTime,
-  coalesce,
-  missConcurrency: missConcurrency ?? null,
-  batch: strategyNamed(strategy).options.includes('batch') ? batch : 1,
-  maxmemoryBytes: maxmemoryBytes ?? null,
-  policy: maxmemoryBytes === undefined ? null : (policy ?? 'allkeys-lru'),
+const cacheOf = (settings) => ({
+  missTime: settings.missTime,
+  coalesce: settings.coalesce,
+  missConcurrency: settings.missConcurrency ?? null,
+  batch: strategyNamed(settings.strategy).options.includes('batch') ? settings.batch : 1,
+  maxmemoryBytes: settings.maxmemoryBytes ?? null,
+  policy: settings.maxmemoryBytes === undefined ? null : (settings.policy ?? 'allkeys-lru'),
 })
 
 /** Where what reads is read, and whether its answers are compared with what was written. @param {Settings} settings */

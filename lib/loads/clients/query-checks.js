@@ -148,9 +148,11 @@ const ownNumbers = (count, clients, seed) => {
 
 /**
  * Clients beside those of the run, with a ledger of their own.
- * @param {Needs & { verifier: AnswerVerifier, oldestMs: () => number }} needs
+ * @param {Needs} needs
+ * @param {AnswerVerifier} verifier
+ * @param {() => number} oldestMs when the oldest operation under way was sent
  */
-const changing = async ({ plan, strategy, target, verifier, clock, isMeasured, onEvent, oldestMs }) => {
+const changing = async ({ plan, strategy, target, clock, isMeasured, onEvent }, verifier, oldestMs) => {
   const { updateWriters: clients, updateRateHz } = certain(plan.querying)
   const operation = strategy.beside()
   if (!operation || clients === 0) return null
@@ -225,6 +227,6 @@ export const queryChecksOf = (needs) => {
     check: checked.check,
     summary: checked.summary,
     /** @param {() => number} oldestMs when the oldest operation under way was sent */
-    changing: (oldestMs) => changing({ ...needs, verifier: verifier, oldestMs }),
+    changing: (oldestMs) => changing(needs, verifier, oldestMs),
   }
 }

@@ -56,20 +56,20 @@ export const courseFetching = ({ plan, conductor: { course, tap }, fetcher, cloc
     pacing.more()
   }
   const pacing = coursePacing({
-    course,
-    tickItems: 1,
-    maxBehindMs,
+    plan: { course, tickItems: 1, maxBehindMs },
     elapsed,
     hasRoom: () => free.length > 0,
-    begin: (_, dueMs) => {
-      ledger.offered(1, true)
-      fetchOnce(/** @type {typeof free[number]} */ (free.shift()), dueMs)
-      return begun
-    },
-    skip: () => {
-      ledger.offered(1, true)
-      ledger.lost('dropped', 'MISSED', true)
-      events.onOverrun(0, 1)
+    ticks: {
+      begin: (_, dueMs) => {
+        ledger.offered(1, true)
+        fetchOnce(/** @type {typeof free[number]} */ (free.shift()), dueMs)
+        return begun
+      },
+      skip: () => {
+        ledger.offered(1, true)
+        ledger.lost('dropped', 'MISSED', true)
+        events.onOverrun(0, 1)
+      },
     },
     timers: { setTimeout, clearTimeout },
   })

@@ -12,7 +12,7 @@ import { writerReasons } from '../writer-reasons.js'
 
 /**
  * @import { Facts } from '../plan.js'
- * @import { FlowNeeds } from '../ticks/open.js'
+ * @import { WriterRun } from '../ticks/open.js'
  * @import { Loaded } from '../index.js'
  * @import { Settings } from '../../../settings.js'
  * @import { WriteRun } from '../../result/document.js'
@@ -66,7 +66,7 @@ export const jobs = operationsLoad({
   names: names.jobs,
   plan,
   sharing: undivided('its account of jobs is kept in one thread'),
-  open: async (/** @type {FlowNeeds} */ needs) => (await import('../clients/open.js')).clientsWriting(needs),
+  open: async (/** @type {WriterRun} */ run) => (await import('../clients/open.js')).clientsWriting(run),
   words,
   reasons: writerReasons(behind),
 })

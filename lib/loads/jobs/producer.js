@@ -12,6 +12,7 @@ import { waitingOf } from '../workers/contents.js'
 /**
  * @import { Plan } from '../plan.js'
  * @import { Target } from '../../servers/open.js'
+ * @import { WriterRun } from '../ticks/open.js'
  *
  * @typedef {ReturnType<typeof strategyOf>} Strategy
  */
@@ -98,15 +99,11 @@ export const workersHaveLeft = async (target, plan, { say, stop }) => {
 export const queueOwner = (target, strategy) => () => ownerOf(target.topology, strategy.keyOf(1))
 
 /**
- * @param {object} needs
- * @param {Plan} needs.plan
- * @param {Strategy} needs.strategy
- * @param {Target} needs.target
- * @param {() => number} needs.elapsed
- * @param {() => Record<string, number>} needs.failedBy
- * @param {(kind: string, text: string) => void} needs.onEvent
+ * @param {Pick<WriterRun, 'plan' | 'strategy' | 'target' | 'onEvent'>} run
+ * @param {() => number} elapsed
+ * @param {() => Record<string, number>} failedBy
  */
-export const queueProducerOf = ({ plan, strategy, target, elapsed, failedBy, onEvent }) => {
+export const queueProducerOf = ({ plan, strategy, target, onEvent }, elapsed, failedBy) => {
   const { maker, limit } = certain(plan.queue)
   const acked = bitsOf()
   const owner = queueOwner(target, strategy)

@@ -9,7 +9,7 @@ import { writerReasons } from '../writer-reasons.js'
 
 /**
  * @import { Settings } from '../../../settings.js'
- * @import { FlowNeeds } from '../ticks/open.js'
+ * @import { WriterRun } from '../ticks/open.js'
  */
 
 /** At a rate, the commands of its passes are played by clients. @param {Settings} settings */
@@ -25,7 +25,7 @@ export const passes = operationsLoad({
   names: names.passes,
   plan,
   sharing: undivided('its passes are measured one after the other'),
-  open: async (/** @type {FlowNeeds} */ needs) => (await import('../clients/open.js')).clientsWriting(needs),
+  open: async (/** @type {WriterRun} */ run) => (await import('../clients/open.js')).clientsWriting(run),
   words,
   reasons: writerReasons(() => ''),
 })

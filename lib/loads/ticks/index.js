@@ -14,7 +14,7 @@ import { plan } from './plan.js'
 /**
  * @import { AnyPlan as Plan } from '../../measures/measure.js'
  * @import { Evidence } from '../writer-reasons.js'
- * @import { FlowNeeds } from './open.js'
+ * @import { WriterRun } from './open.js'
  * @import { Loaded } from '../index.js'
  */
 
@@ -90,7 +90,7 @@ export const ticks = Object.freeze({
   plan,
   sharing: byWriters,
   ledger: ledgerOf,
-  open: async (/** @type {FlowNeeds} */ needs) => (await import('./open.js')).ticksWriting(needs),
+  open: async (/** @type {WriterRun} */ run) => (await import('./open.js')).ticksWriting(run),
   measures: ofWriters,
   sections: SECTIONS.producer,
   words,

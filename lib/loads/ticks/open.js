@@ -17,7 +17,20 @@ import { ticksWriter } from './writer.js'
  * @import { RunClock } from '../../probes/run-clock.js'
  * @import { Records } from '../write-records.js'
  *
- * @typedef {Parameters<typeof ticksWriting>[0]} FlowNeeds
+ * @typedef {object} WriterRun a run, as the load of its writers sees it
+ * @property {Plan} plan
+ * @property {ReturnType<typeof strategyOf>} strategy
+ * @property {Target} target
+ * @property {Records} records
+ * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'source'>} instruments
+ * @property {() => number} clock
+ * @property {(kind: string, text: string) => void} onEvent
+ * @property {Pick<RunClock, 'now'>} time by the servers' clocks
+ * @property {() => number} [stopsAtMs] when it is stopped, by the clock, as far as is known
+ * @property {Course | null} [course] of one whose rate changes
+ * @property {() => number} [measuredFromMs] when the warm-up ends, after the start
+ * @property {(share: number) => void} onEncoding
+ * @property {() => void} onProgress
  */
 
 /** @param {DriverOptions} options */
@@ -27,52 +40,23 @@ const openDriver = async (options) => {
   return libraryDriver(options)
 }
 
-/**
- * Ticks of a writer, as its driver plays them.
- * @param {object} needs
- * @param {Plan} needs.plan
- * @param {ReturnType<typeof strategyOf>} needs.strategy
- * @param {Target} needs.target
- * @param {Records} needs.records
- * @param {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'source'>} needs.instruments
- * @param {() => number} needs.clock
- * @param {(kind: string, text: string) => void} needs.onEvent
- * @param {Pick<RunClock, 'now'>} needs.time
- * @param {() => number} [needs.stopsAtMs] when the run is stopped, by the clock, as far as is known
- * @param {Course | null} [needs.course] of a run whose rate changes
- * @param {() => number} [needs.measuredFromMs] when the warm-up ends, after the start
- * @param {(share: number) => void} needs.onEncoding
- * @param {() => void} needs.onProgress
- */
-export const ticksWriting = async ({
-  plan,
-  strategy,
-  target,
-  records,
-  instruments,
-  clock,
-  onEvent,
-  time,
-  stopsAtMs,
-  course,
-  measuredFromMs,
-  ...on
-}) => {
-  const { latency, begun: onBegun } = records
+/** Ticks of a writer, as its driver plays them. @param {WriterRun} run */
+export const ticksWriting = async (run) => {
+  const { plan, records, instruments, clock } = run
   const ledger = itemsIn(records)
-  const steps = strategy.steps()
   const driver = await openDriver({
     plan,
-    steps,
-    target,
+    steps: run.strategy.steps(),
+    target: run.target,
     ledger,
-    latency,
+    latency: records.latency,
     machine: machineWith(clock),
-    onEvent,
-    onBegun,
+    onEvent: run.onEvent,
+    onBegun: records.begun,
     onRenewed: instruments.source(reconnects)?.connected,
     onReply: instruments.source(replies)?.replied,
-    ...on,
+    onEncoding: run.onEncoding,
+    onProgress: run.onProgress,
   })
   const reconnecting = reconnectsOf({
     hz: plan.reconnectHz,
@@ -85,10 +69,10 @@ export const ticksWriting = async ({
     driver,
     ledger,
     clock,
-    epochMs: time.now,
-    stopsAtMs,
-    course,
-    measuredFromMs,
+    epochMs: run.time.now,
+    stopsAtMs: run.stopsAtMs,
+    course: run.course,
+    measuredFromMs: run.measuredFromMs,
   })
   writing.offered.then(reconnecting.stop)
   return {

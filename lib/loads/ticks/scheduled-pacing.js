@@ -4,8 +4,8 @@ import { ticker } from './ticker.js'
 
 /**
  * @import { Timers } from '../../base/timers.js'
- * @import { pacerOf } from '../../plan/pacer.js'
  * @import { TickInPortions } from './portions.js'
+ * @import { TickTimes } from './ticker.js'
  *
  * @typedef {object} Pacing how ticks are paced
  * @property {() => void} start
@@ -22,31 +22,19 @@ const largeBatchMs = 1000
 /**
  * @param {object} needs
  * @param {{ chunks: number, ticks: number | null, maxBehindMs: number }} needs.plan
- * @param {ReturnType<typeof pacerOf>} needs.pacer
- * @param {() => number} needs.elapsed
- * @param {() => number} needs.firstTick those due before it are not this box's own
- * @param {() => number} needs.stopsMs
- * @param {() => boolean} needs.hasRoom
- * @param {() => number} needs.waitLimitMs how long a tick may wait for room
- * @param {(i: number, dueMs: number, from: number) => TickInPortions} needs.begin from: the portion that is begun first
- * @param {(i: number, dueMs: number) => void} needs.skip
+ * @param {TickTimes} needs.times
+ * @param {{ hasRoom: () => boolean, waitLimitMs: () => number }} needs.servers how long a tick may wait for room
+ * @param {object} needs.ticks
+ * @param {(i: number, dueMs: number, from: number) => TickInPortions} needs.ticks.begin from: the portion that is begun first
+ * @param {(i: number, dueMs: number) => void} needs.ticks.skip
  * @param {() => void} needs.onEnd
  * @param {Timers} needs.timers
  * @returns {Pacing}
  */
-export const scheduledPacing = ({
-  plan,
-  pacer,
-  elapsed,
-  firstTick,
-  stopsMs,
-  hasRoom,
-  waitLimitMs,
-  begin,
-  skip,
-  onEnd,
-  timers,
-}) => {
+export const scheduledPacing = ({ plan, times, servers, ticks, onEnd, timers }) => {
+  const { pacer, elapsed } = times
+  const { hasRoom, waitLimitMs } = servers
+  const { begin, skip } = ticks
   /** @typedef {{ i: number, sinceMs: number }} Waiting */
   /** @type {Waiting[]} */
   const waiting = []
@@ -89,12 +77,9 @@ export const scheduledPacing = ({
       if (current.tick.next()) current = null
     }
   }
-  const ticks = ticker({
-    pacer,
+  const ticking = ticker({
+    times,
     ticks: plan.ticks,
-    elapsed,
-    firstTick,
-    stopsMs,
     onEnd,
     timers,
     begin(i) {
@@ -103,10 +88,10 @@ export const scheduledPacing = ({
     },
   })
   return {
-    start: ticks.start,
-    stop: ticks.stop,
+    start: ticking.start,
+    stop: ticking.stop,
     more,
-    next: ticks.next,
+    next: ticking.next,
     waits: () => current !== null || waiting.length > 0,
     giveUp() {
       giveUpCurrent()

@@ -4,6 +4,13 @@ import { systemTimers } from '../../base/timers.js'
 /**
  * @import { Timers } from '../../base/timers.js'
  * @import { pacerOf } from '../../plan/pacer.js'
+ *
+ * @typedef {object} TickTimes
+ * @property {ReturnType<typeof pacerOf>} pacer
+ * @property {() => number} elapsed milliseconds since the start
+ * @property {() => number} [firstTick] asked at the start: those due before it are not this box's own
+ * @property {() => number} [stopsMs] when the run is stopped, as far as is known: what is due by then is begun, however
+ *   late this process is, and nothing that is due later
  */
 
 // A timer of Node fires up to a millisecond late, so it is set that much earlier. The rest is slept away but for what a sleep
@@ -17,26 +24,14 @@ const overCheckMs = 20
 
 /**
  * @param {object} options
- * @param {ReturnType<typeof pacerOf>} options.pacer
+ * @param {TickTimes} options.times
  * @param {number | null} options.ticks
- * @param {() => number} options.elapsed milliseconds since the start
- * @param {() => number} [options.firstTick] asked at the start
- * @param {() => number} [options.stopsMs] when the run is stopped, as far as is known: what is due by then is begun, however
- *   late this process is, and nothing that is due later
  * @param {(tick: number) => void} options.begin
  * @param {() => void} options.onEnd every tick was begun
  * @param {Timers} [options.timers]
  */
-export const ticker = ({
-  pacer,
-  ticks,
-  elapsed,
-  firstTick = () => 0,
-  stopsMs = () => Number.POSITIVE_INFINITY,
-  begin,
-  onEnd,
-  timers = systemTimers,
-}) => {
+export const ticker = ({ times, ticks, begin, onEnd, timers = systemTimers }) => {
+  const { pacer, elapsed, firstTick = () => 0, stopsMs = () => Number.POSITIVE_INFINITY } = times
   let next = 0
   let stopped = false
   /** @type {NodeJS.Timeout | undefined} */

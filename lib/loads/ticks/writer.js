@@ -132,9 +132,9 @@ const ticksOf = (needs, { pacer, startMs }) => {
  * @param {ReturnType<typeof ticksOf>} ticks
  * @returns {Pacing}
  */
-const pacingOf = (needs, { pacer, startMs, elapsed, isLate, isStopped, finish }, { begin, write, skip }) => {
+const pacingOf = (needs, { pacer, startMs, elapsed, isLate, isStopped, finish }, ticks) => {
   const { plan, course, driver, timers, stopsAtMs = () => Number.POSITIVE_INFINITY } = needs
-  const { hasRoom, waitLimitMs } = driver
+  const { hasRoom } = driver
   const { maxBehindMs } = plan
   const isOver = (/** @type {number} */ i) =>
     isStopped() ||
@@ -144,9 +144,16 @@ const pacingOf = (needs, { pacer, startMs, elapsed, isLate, isStopped, finish },
   const onEnd = () => timers.setTimeout(finish, Math.max(0, (plan.endMs ?? 0) - elapsed()))
   if (course) {
     const tickItems = plan.quantity / plan.chunks
-    return coursePacing({ course, tickItems, maxBehindMs, elapsed, hasRoom, begin, skip, onEnd, timers })
+    return coursePacing({
+      plan: { course, tickItems, maxBehindMs },
+      elapsed,
+      hasRoom,
+      ticks,
+      onEnd,
+      timers,
+    })
   }
-  if (plan.rate === 'max') return saturatingPacing({ elapsed, hasRoom, isOver, begin, finish })
+  if (plan.rate === 'max') return saturatingPacing({ elapsed, hasRoom, isOver, begin: ticks.begin, finish })
   if (plan.pacing === 'closed')
     return closedPacing({
       writers: plan.agents.length,
@@ -154,20 +161,20 @@ const pacingOf = (needs, { pacer, startMs, elapsed, isLate, isStopped, finish },
       isOver,
       finish,
       timers,
-      write: (writer, i, then) => write(writer, i, elapsed(), then),
+      write: (writer, i, then) => ticks.write(writer, i, elapsed(), then),
     })
   return scheduledPacing({
     plan,
-    pacer,
-    elapsed,
-    hasRoom,
-    waitLimitMs,
-    begin,
-    skip,
+    times: {
+      pacer,
+      elapsed,
+      firstTick: () => (isLate() ? pacer.ticksDue(elapsed()) : 0),
+      stopsMs: () => stopsAtMs() - startMs(),
+    },
+    servers: driver,
+    ticks,
     onEnd,
     timers,
-    firstTick: () => (isLate() ? pacer.ticksDue(elapsed()) : 0),
-    stopsMs: () => stopsAtMs() - startMs(),
   })
 }
 
