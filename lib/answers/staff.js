@@ -174,13 +174,14 @@ const chance = (share) => {
 const change = (share) => `${+Math.abs(share * 100).toPrecision(3)} %`
 
 /** @param {StaffingAnswer} answer */
-const loadWords = ({ nodes, mean, sd, rho, margin, unit, measured }) => {
-  const amount = (/** @type {number} */ value) => formatted(unit, value)
+const loadWords = (answer) => {
+  const { nodes, rho, measured } = answer
+  const amount = (/** @type {number} */ value) => formatted(answer.unit, value)
   const together = rho === 0 ? 'independent' : `correlation ${+rho.toFixed(3)}`
   const source = measured
     ? `, ${plainText(measured.what)} measured at ${count(measured.moments)} moments`
     : ''
-  return `${nodes} ${nodes === 1 ? 'node' : 'nodes'} with a load of ${amount(mean)}, standard deviation ${amount(sd)}, ${together}${source}; margin ${margin} standard deviations`
+  return `${nodes} ${nodes === 1 ? 'node' : 'nodes'} with a load of ${amount(answer.mean)}, standard deviation ${amount(answer.sd)}, ${together}${source}; margin ${answer.margin} standard deviations`
 }
 
 /** @typedef {{ margin: number, separate: number, single: number, node: number, any: number, singleOver?: number, from: string }} Margin */

@@ -149,7 +149,7 @@ export const lookedAt = async (settings, { stop }) => {
     const epochMs = time?.now ?? Date.now
     const found = await unlessInterrupted(
       stop,
-      preflight({ ...needs, clock: () => performance.now(), epochMs }).catch(refused),
+      preflight({ ...needs, times: { clock: () => performance.now(), epochMs } }).catch(refused),
     )
     await unlessInterrupted(
       stop,

@@ -134,20 +134,19 @@ export const documentDuring = async (all, factsOf, fromEpochMs, toEpochMs) => {
 
 /**
  * @param {object} needs
- * @param {readonly string[]} needs.words of --with-read
- * @param {readonly string[]} needs.model which data model is read, as it was typed
+ * @param {readonly string[]} needs.words which data model is read, as it was typed, and those of --with-read
  * @param {Settings} needs.settings of the search
  * @param {Target} needs.target
  * @param {string} needs.folder of the search
  * @param {AbortSignal} needs.stop
  * @param {(why: string) => void} needs.onGone they ended before the search
  */
-export const startReaders = async ({ words, model, settings, target, folder, stop, onGone }) => {
+export const startReaders = async ({ words, settings, target, folder, stop, onGone }) => {
   const { env, secrets } = serversOf(settings, target)
   const { prefix, allow } = settings
   const program = startProgram('consumer', {
     args: [
-      ...[...model, ...words],
+      ...words,
       ...(prefix ? ['--prefix', prefix] : []),
       ...(allow.length > 0 ? ['--allow', allow.join(',')] : []),
     ],

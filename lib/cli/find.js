@@ -286,13 +286,13 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
     /** @type {Readers | null} */
     let readers = null
     const reading = async () => {
-      const { readers: words, model } = request
-      if (!words) return
+      if (!request.readers) return
+      const words = [...request.model, ...request.readers]
       const onGone = (/** @type {string} */ message) => {
         warn({ code: 'readers', message })
         gone.abort()
       }
-      readers = await startReaders({ words, model, settings, target, folder: results.folder, stop, onGone })
+      readers = await startReaders({ words, settings, target, folder: results.folder, stop, onGone })
       undo(readers.end)
     }
     /** @type {Line[]} */
@@ -313,17 +313,16 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
       const answer = {
         ...findAnswer({
           answer: found,
-          readers: fetched,
+          asked: { objectives, slos, share, within },
           seconds: conductor.seconds,
-          objectives,
-          slos,
-          share,
-          within,
           lines,
-          cloudwatch,
-          confirmation: boxes
-            ? ofAllBoxes(confirmation, boxes)
-            : { ...confirmation, ...(isOfFetches && fetched) },
+          confirmed: {
+            confirmation: boxes
+              ? ofAllBoxes(confirmation, boxes)
+              : { ...confirmation, ...(isOfFetches && fetched) },
+            readers: fetched,
+            cloudwatch,
+          },
           noticed: screen.warnings.map(noticedAs).filter(({ code }) => code !== 'results'),
         }),
         unit: isOfFetches ? readsName : `${namesOfKind({ flow: play.flow }).unit}s`,

@@ -30,13 +30,17 @@ export const storeJson = async (path, data) => {
  */
 
 /** The section of a run, after a warning for each of its notes. @param {Run} run @param {Asking} asking */
-const sectionFor = async (run, { warn, signal, fetch = fetchCloudWatch, ...asking }) => {
+const sectionFor = async (run, { wanted, hosts, warn, say, signal, fetch = fetchCloudWatch }) => {
   const section = await fetch({
-    ...asking,
     run,
-    epochMs: Date.now,
-    sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
-    signal,
+    wanted,
+    hosts,
+    waiting: {
+      epochMs: Date.now,
+      sleep: (ms) => sleep(ms, undefined, { signal }).catch(() => {}),
+      say,
+      signal,
+    },
   })
   for (const note of section.notes) warn(`CloudWatch: ${note}`)
   return plainData(section)

@@ -116,27 +116,25 @@ const unlessAborted = (signal, promise) =>
   })
 
 /**
+ * @typedef {object} Waiting until CloudWatch has published the points
+ * @property {() => number} epochMs
+ * @property {(ms: number) => Promise<unknown>} sleep
+ * @property {(line: string) => void} say
+ * @property {{ everyMs: number, limitMs: number }} [settling]
+ * @property {AbortSignal} [signal] ends it; what was read until then is kept
+ */
+
+/**
  * Reads until every minute has its points and two readings are equal.
  * @param {object} needs
  * @param {() => Promise<Points>} needs.read
  * @param {Cache[]} needs.caches
  * @param {{ toMs: number, minutes: number[] }} needs.window
- * @param {() => number} needs.epochMs
- * @param {(ms: number) => Promise<unknown>} needs.sleep
- * @param {(line: string) => void} needs.say
- * @param {{ everyMs: number, limitMs: number }} needs.settling
- * @param {AbortSignal} [needs.signal]
+ * @param {Waiting} waiting
  */
-const settled = async ({
-  read,
-  caches,
-  window,
-  epochMs,
-  sleep,
-  say,
-  settling: { everyMs, limitMs },
-  signal,
-}) => {
+const settled = async ({ read, caches, window }, waiting) => {
+  const { epochMs, sleep, say, signal } = waiting
+  const { everyMs, limitMs } = waiting.settling ?? settling
   const startMs = epochMs()
   let before = ''
   /** @type {Points | null} */
@@ -208,24 +206,11 @@ const notesOf = (nodes, minutes, isSettled) => {
  * @param {Wanted} needs.wanted
  * @param {readonly string[]} [needs.hosts] as typed: the name of an endpoint, where the nodes know only numbers
  * @param {typeof openClient} [needs.open]
- * @param {() => number} needs.epochMs
- * @param {(ms: number) => Promise<unknown>} needs.sleep
- * @param {(line: string) => void} needs.say
- * @param {{ everyMs: number, limitMs: number }} [needs.settling]
- * @param {AbortSignal} [needs.signal] ends the waiting; what was read until then is kept
+ * @param {Waiting} needs.waiting
  * @returns {Promise<CloudWatchSection>}
  */
-export const fetchCloudWatch = async ({
-  run,
-  wanted,
-  hosts = [],
-  open = openClient,
-  epochMs,
-  sleep,
-  say,
-  settling: pace = settling,
-  signal,
-}) => {
+export const fetchCloudWatch = async ({ run, wanted, hosts = [], open = openClient, waiting }) => {
+  const { signal } = waiting
   const window = wholeMinutes(run)
   if (!window)
     throw new CloudWatchError(
@@ -249,16 +234,8 @@ export const fetchCloudWatch = async ({
       dimensions,
       metrics: kind === 'serverless' ? SERVERLESS_METRICS : NODE_METRICS,
     }))
-    const found = await settled({
-      read: () => api.points(series, window),
-      caches,
-      window,
-      epochMs,
-      sleep,
-      say,
-      settling: pace,
-      signal,
-    })
+    const read = () => api.points(series, window)
+    const found = await settled({ read, caches, window }, waiting)
     const beginMs = Date.parse(run.started)
     const nodes = caches.map((cache) => figuresOf(cache, found.points.get(cache.id) ?? {}, beginMs))
     return {
@@ -267,7 +244,7 @@ export const fetchCloudWatch = async ({
       from: new Date(window.fromMs).toISOString(),
       to: new Date(window.toMs).toISOString(),
       settled: found.settled,
-      read_at: new Date(epochMs()).toISOString(),
+      read_at: new Date(waiting.epochMs()).toISOString(),
       nodes,
       notes: notesOf(nodes, window.minutes, found.settled),
     }

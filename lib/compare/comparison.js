@@ -229,12 +229,12 @@ export const comparisonOf = (
  * @param {string} found.other
  * @param {readonly Round[]} found.rounds that count
  * @param {Comparison['settings']} found.settings
- * @param {readonly Threshold[]} found.thresholds
- * @param {number} found.effect
+ * @param {{ thresholds: readonly Threshold[], effect: number }} found.gate
  * @param {Criticals} [found.criticals]
  * @returns {Comparison}
  */
-export const comparisonOfRounds = ({ baseline, other, rounds, settings, thresholds, effect, criticals }) => {
+export const comparisonOfRounds = ({ baseline, other, rounds, settings, gate, criticals }) => {
+  const { thresholds, effect } = gate
   const measured = METRICS.map(({ name }) => name).filter(
     (name) => rounds.length > 0 && rounds.every(({ a, b }) => name in a && name in b),
   )

@@ -115,9 +115,10 @@ export const conclusionOf = (comparison, label) => {
 }
 
 /** @param {Ruling} ruling */
-export const rulingWords = ({ threshold, label, value, low, high, relative, figure, outcome }) => {
+export const rulingWords = (ruling) => {
+  const { label, value, low, high, outcome } = ruling
   const shown = (/** @type {number | null} */ number) =>
-    relative ? changeWords(number) : shownFigure(figure, number)
+    ruling.relative ? changeWords(number) : shownFigure(ruling.figure, number)
   const interval =
     value === null
       ? ' (not measured on both sides)'
@@ -127,5 +128,5 @@ export const rulingWords = ({ threshold, label, value, low, high, relative, figu
   const word = { passed: 'passed', failed: 'FAILED', unclear: 'cannot tell' }[outcome]
   const advice =
     outcome === 'unclear' && value !== null ? '; the interval includes the limit, more rounds narrow it' : ''
-  return `threshold ${word}: ${threshold}, ${label ? `${plainText(label)}: ` : ''}measured ${shown(value)}${interval}${advice}`
+  return `threshold ${word}: ${ruling.threshold}, ${label ? `${plainText(label)}: ` : ''}measured ${shown(value)}${interval}${advice}`
 }

@@ -6,7 +6,7 @@ import { conclusionOf } from './conclusion.js'
 
 /**
  * @import { Shaped } from '../base/shape-types.js'
- * @import { Comparison } from './comparison.js'
+ * @import { Comparison, Row } from './comparison.js'
  */
 
 const side = S.object({
@@ -144,18 +144,26 @@ export const compareDocument = (comparison, ran = {}) => {
   })
 }
 
+/** @param {Pick<CompareAnswer['metrics'][number], 'baseline' | 'other' | 'verdict'> & Omit<Row['difference'], 'centreA' | 'centreB' | 'verdict'>} metric */
+const differenceIn = ({ baseline, other, verdict, ...found }) => ({
+  ...found,
+  centreA: baseline.centre,
+  centreB: other.centre,
+  verdict: verdict ?? /** @type {const} */ ('unclear'),
+})
+
 /** The comparison of a document. @param {CompareAnswer} answer @returns {Comparison} */
-export const comparisonIn = ({ baseline, other, invalid, metrics, thresholds, ranks, ...one }) => ({
-  ...one,
-  baseline: { name: baseline, invalid },
-  other: { name: other, invalid: [] },
-  rows: metrics.map(({ label, name, primary, baseline: a, other: b, verdict, ...found }) => ({
+export const comparisonIn = ({ metrics, thresholds, ranks, ...answer }) => ({
+  ...answer,
+  baseline: { name: answer.baseline, invalid: answer.invalid },
+  other: { name: answer.other, invalid: [] },
+  rows: metrics.map(({ label, name, primary, ...found }) => ({
     label,
     primary,
-    a: a.samples,
-    b: b.samples,
+    a: found.baseline.samples,
+    b: found.other.samples,
     figure: measureNamed(name),
-    difference: { ...found, centreA: a.centre, centreB: b.centre, verdict: verdict ?? 'unclear' },
+    difference: differenceIn(found),
   })),
   rulings: thresholds.map(({ name, ...ruling }) => ({ ...ruling, figure: measureNamed(name) })),
   ...(ranks && { ranks: ranks.map(({ name, ...ranked }) => ({ ...ranked, figure: measureNamed(name) })) }),

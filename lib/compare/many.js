@@ -67,8 +67,7 @@ export const comparisonOfMany = ({ sides, turns, settings, thresholds, effect, c
       other: side.name,
       rounds: rounds.map((round) => ({ ...round, a: only(round.a, names), b: only(round.b, names) })),
       settings,
-      thresholds,
-      effect,
+      gate: { thresholds, effect },
       criticals: criticals(rounds.length),
     }),
   }))
@@ -85,28 +84,32 @@ export const comparisonOfMany = ({ sides, turns, settings, thresholds, effect, c
     counted: [...new Set(found.flatMap(({ rounds }) => rounds.map(({ round }) => round)))].sort(
       (a, b) => a - b,
     ),
-    comparison: joined({
-      design: 'paired',
-      baseline: { name: baseline.name, invalid: [] },
-      compared: compared.map(({ side: { name }, comparison }) => ({ name, comparison })),
-      effect,
-      settings,
-      lost,
-      ranked: ranked.length > 0 ? [baseline, ...ranked] : [],
-      samplesOf: (side, name) => {
-        const other = sides.find((each) => each !== side) ?? side
-        return pairOf(side, other).rounds.flatMap(({ a }) => a[name] ?? [])
+    comparison: joined(
+      {
+        design: 'paired',
+        baseline: { name: baseline.name, invalid: [] },
+        compared: compared.map(({ side: { name }, comparison }) => ({ name, comparison })),
+        effect,
+        settings,
+        lost,
       },
-      verdictOf: (a, b, { name, better }) => {
-        const { rounds } = pairOf(a, b)
-        const pairs = rounds
-          .map((round) => ({ a: round.a[name], b: round.b[name], first: round.first }))
-          .filter((pair) => pair.a !== undefined && pair.b !== undefined)
-        return pairs.length === 0
-          ? 'unclear'
-          : pairedOf(pairs, { better, effect, criticals: criticals(rounds.length) }).verdict
+      {
+        ranked: ranked.length > 0 ? [baseline, ...ranked] : [],
+        samplesOf: (side, name) => {
+          const other = sides.find((each) => each !== side) ?? side
+          return pairOf(side, other).rounds.flatMap(({ a }) => a[name] ?? [])
+        },
+        verdictOf: (a, b, { name, better }) => {
+          const { rounds } = pairOf(a, b)
+          const pairs = rounds
+            .map((round) => ({ a: round.a[name], b: round.b[name], first: round.first }))
+            .filter((pair) => pair.a !== undefined && pair.b !== undefined)
+          return pairs.length === 0
+            ? 'unclear'
+            : pairedOf(pairs, { better, effect, criticals: criticals(rounds.length) }).verdict
+        },
       },
-    }),
+    ),
   }
 }
 
@@ -129,26 +132,30 @@ export const comparisonOfFinished = (sides, thresholds, { effect, allowInvalid }
   const settings = new Set(compared.flatMap(({ comparison }) => comparison.settings.map(({ name }) => name)))
   const valuesOf = (/** @type {Side} */ side, /** @type {string} */ name) =>
     (side.series[0].settings[name] ?? ['none']).join(' and ')
-  return joined({
-    design: 'separate',
-    baseline: compared[0].comparison.baseline,
-    compared,
-    effect,
-    settings: [...settings].map((name) => ({
-      name,
-      baseline: [valuesOf(baseline, name)],
-      other: others.map((side) => valuesOf(side, name)),
-    })),
-    lost: [],
-    ranked: named,
-    samplesOf,
-    verdictOf: (a, b, { name, better }) => {
-      const [ofA, ofB] = [samplesOf(a, name), samplesOf(b, name)]
-      return ofA.length === 0 || ofB.length === 0
-        ? 'unclear'
-        : separateOf(ofA, ofB, { better, effect, sides: sides.length }).verdict
+  return joined(
+    {
+      design: 'separate',
+      baseline: compared[0].comparison.baseline,
+      compared,
+      effect,
+      settings: [...settings].map((name) => ({
+        name,
+        baseline: [valuesOf(baseline, name)],
+        other: others.map((side) => valuesOf(side, name)),
+      })),
+      lost: [],
     },
-  })
+    {
+      ranked: named,
+      samplesOf,
+      verdictOf: (a, b, { name, better }) => {
+        const [ofA, ofB] = [samplesOf(a, name), samplesOf(b, name)]
+        return ofA.length === 0 || ofB.length === 0
+          ? 'unclear'
+          : separateOf(ofA, ofB, { better, effect, sides: sides.length }).verdict
+      },
+    },
+  )
 }
 
 /**
@@ -160,12 +167,10 @@ export const comparisonOfFinished = (sides, thresholds, { effect, allowInvalid }
  * @param {number} found.effect
  * @param {Comparison['settings']} found.settings
  * @param {Comparison['warnings']} found.lost
- * @param {readonly Named[]} found.ranked sides that have a place, the baseline among them
- * @param {SamplesOf} found.samplesOf
- * @param {VerdictOf} found.verdictOf
+ * @param {Ranking} ranking
  * @returns {Comparison}
  */
-const joined = ({ design, baseline, compared, effect, settings, lost, ...ranking }) => {
+const joined = ({ design, baseline, compared, effect, settings, lost }, ranking) => {
   const labelled = compared.map(({ name, comparison }) => ({
     rows: comparison.rows.map((row) => ({ ...row, label: name })),
     rulings: comparison.rulings.map((ruling) => ({ ...ruling, label: name })),
@@ -192,22 +197,21 @@ const joined = ({ design, baseline, compared, effect, settings, lost, ...ranking
         [...lost, ...labelled.flatMap((each) => each.warnings)].map((each) => [each.message, each]),
       ).values(),
     ],
-    ranks: ranksOf({ ...ranking, rows }),
+    ranks: ranksOf(ranking, rows),
   }
 }
 
 /**
  * @typedef {(side: Named, metric: string) => readonly number[]} SamplesOf
  * @typedef {(a: Named, b: Named, figure: Figure) => Verdict} VerdictOf
+ * @typedef {{ ranked: readonly Named[], samplesOf: SamplesOf, verdictOf: VerdictOf }} Ranking ranked: sides that have a place,
+ *   the baseline among them
  *
- * @param {object} found
- * @param {readonly Named[]} found.ranked
- * @param {Comparison['rows']} found.rows
- * @param {SamplesOf} found.samplesOf
- * @param {VerdictOf} found.verdictOf
+ * @param {Ranking} ranking
+ * @param {Comparison['rows']} rows
  * @returns {Rank[]}
  */
-const ranksOf = ({ ranked, rows, samplesOf, verdictOf }) => {
+const ranksOf = ({ ranked, samplesOf, verdictOf }, rows) => {
   const figures = [...new Map(rows.map((row) => [row.figure.name, row])).values()]
   return figures.map(({ figure, primary }) => {
     const { name, better } = figure

@@ -44,14 +44,14 @@ const timesOf = (found) => {
 const samplesOf = (found) => found && { samples: found.samples ?? found.count }
 
 /** The fields of a node that charts read. @param {NodeRow} row */
-const nodeOf = ({ address, shard, role, gap, over_ms, engine_cpu_pct, memory_bytes }) => ({
-  address,
-  shard,
-  role,
-  gap,
-  over_ms,
-  engine_cpu_pct: engine_cpu_pct === null ? null : engine_cpu_pct && +engine_cpu_pct.toFixed(2),
-  memory_bytes,
+const nodeOf = (row) => ({
+  address: row.address,
+  shard: row.shard,
+  role: row.role,
+  gap: row.gap,
+  over_ms: row.over_ms,
+  engine_cpu_pct: row.engine_cpu_pct === null ? null : row.engine_cpu_pct && +row.engine_cpu_pct.toFixed(2),
+  memory_bytes: row.memory_bytes,
 })
 
 /** @param {Line} line of intervals.ndjson @param {number} fromMs @returns {Point} */

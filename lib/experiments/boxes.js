@@ -75,16 +75,11 @@ export const boxesAsked = (values, { url = '', caFile }, isOne) => {
 }
 
 /**
- * @param {object} needs
- * @param {(say: (line: string) => void) => Promise<Place>} needs.placeOfControl
- * @param {string} needs.url of it
- * @param {string} needs.run
- * @param {number} needs.boxes
- * @param {object} needs.fixed that all boxes must have typed
- * @param {(line: string) => void} needs.say
- * @param {AbortSignal} needs.signal
+ * @param {NonNullable<ReturnType<typeof boxesAsked>>} fleet
+ * @param {object} fixed that all boxes must have typed
+ * @param {{ say: (line: string) => void, signal: AbortSignal }} needs
  */
-export const joinBoxes = async ({ placeOfControl, url, run, boxes, fixed, say, signal }) => {
+export const joinBoxes = async ({ placeOfControl, url, run, boxes }, fixed, { say, signal }) => {
   const place = await placeOfControl(say)
   const client = await openControl(place)
   const { head } = fleetKeys(run)

@@ -96,14 +96,12 @@ const writersOf = ({ cell, part = null }, agents) => {
   return { ranges: own === undefined ? [] : [own], args: ['--all'], secrets }
 }
 
-/** One steady load. @param {Needs} needs @returns {Promise<CellRun>} */
-const steady = async (needs) => {
-  const { cell, folder, timing, factor, servers, env, signal, part = null } = needs
-  const { seconds, warmUpS } = timing
-  const [leg] = cell.legs
-  const options = writerOptions(leg, factor)
+/** The writers of one steady load; none: this box has none. @param {Needs} needs */
+const startWriters = (needs) => {
+  const { cell, folder, servers, part = null } = needs
+  const { seconds, warmUpS } = needs.timing
+  const options = writerOptions(cell.legs[0], needs.factor)
   const { ranges, ...fleet } = writersOf(needs, Number(options['total-agents'] ?? 1))
-  if (ranges.length === 0) return { legs: [], timeline: null }
   const slackS = ranges.length > 1 ? startSlackS : 0
   const durationS = warmUpS + seconds + slackS
   const strategy = strategyOfOptions(options)
@@ -116,7 +114,7 @@ const steady = async (needs) => {
   const isOpen = passes || options.fill || options.snapshot
   // Boxes wait for each other before a run, and for its common result after it.
   const limitMs = durationS * 1000 + (isOpen || part ? openLimitMs : 0)
-  const writers = ranges.map((agent, i) =>
+  return ranges.map((agent, i) =>
     startProgram('producer', {
       args: [
         ...optionWords(options),
@@ -129,12 +127,20 @@ const steady = async (needs) => {
       ],
       outDir: folder,
       name: part?.run ?? (ranges.length > 1 ? `writer-${i + 1}` : 'run'),
-      env: { ...env, ...servers.env },
+      env: { ...needs.env, ...servers.env },
       secrets: { ...servers.secrets, ...fleet.secrets },
       home: cell.home,
       limitMs,
     }),
   )
+}
+
+/** One steady load. @param {Needs} needs @returns {Promise<CellRun>} */
+const steady = async (needs) => {
+  const { cell, folder, timing, signal } = needs
+  const [leg] = cell.legs
+  const writers = startWriters(needs)
+  if (writers.length === 0) return { legs: [], timeline: null }
   const runs = await unlessStopped(writers, signal, Promise.all(writers.map(({ ended }) => ended))).catch(
     async (error) => {
       for (const writer of writers) writer.interrupt()
@@ -152,7 +158,10 @@ const steady = async (needs) => {
   const ends = runs.map(({ document }, i) => starts[i] + document.duration_s * 1000)
   // Lines begin and end a little before whole seconds.
   const earlyMs = 100
-  const window = { fromMs: Math.max(...starts) + warmUpS * 1000 - earlyMs, toMs: Math.min(...ends) + 5 }
+  const window = {
+    fromMs: Math.max(...starts) + timing.warmUpS * 1000 - earlyMs,
+    toMs: Math.min(...ends) + 5,
+  }
   const found = windowOf(runs, window)
   if (!found)
     throw new NoResult(`the ${runs.length} writers did not write at the same time: set a longer --duration`)

@@ -145,18 +145,11 @@ export const ratiosOf = (matrix, turns) => {
 export const publishedRatioWords = ({ ratio, low, high }) =>
   low === null || high === null ? times(ratio) : `${times(ratio)} (${times(low)} to ${times(high)})`
 
-/** list: 23 % less CPU of the masters than sorted set (ratio 0.77, 95 % interval 0.61 to 0.98; published 0.81). @param {ExperimentRatio} ratio */
-export const publishedRatioSentence = ({
-  numerator,
-  denominator,
-  label,
-  figure,
-  denominator_figure: other,
-  ours,
-  published,
-}) => {
-  const { ratio, low, high } = ours
-  const { title } = measureNamed(figure)
+/** list: 23 % less CPU of the masters than sorted set (ratio 0.77, 95 % interval 0.61 to 0.98; published 0.81). @param {ExperimentRatio} one */
+export const publishedRatioSentence = (one) => {
+  const { numerator, denominator, denominator_figure: other, published } = one
+  const { ratio, low, high } = one.ours
+  const { title } = measureNamed(one.figure)
   const what = title.includes(',') ? `${title},` : title
   const theirs = published === null ? '' : `; published ${times(published)}`
   const interval =
@@ -164,7 +157,7 @@ export const publishedRatioSentence = ({
       ? ' of one round: an interval needs three'
       : `, 95 % interval ${times(low)} to ${times(high)}`
   const found = `(ratio ${times(ratio)}${interval}${theirs})`
-  if (other) return `${label}: ${title} against ${measureNamed(other).title} ${found}.`
+  if (other) return `${one.label}: ${title} against ${measureNamed(other).title} ${found}.`
   if (low !== null && high !== null && low <= 1 && high >= 1)
     return `These rounds show no clear difference in ${what} between ${numerator} and ${denominator} ${found}.`
   if (ratio >= 3) return `${numerator}: ${times(ratio)} times the ${what} of ${denominator} ${found}.`

@@ -226,17 +226,18 @@ const warningsOf = (matrix, rows, ratios, turns) => {
 }
 
 /** @param {Matrix} matrix */
-const setupOf = ({ experiment, cells, repeat, seconds, warmUpS, scale, published }) => {
-  const [{ place }] = cells
+const setupOf = (matrix) => {
+  const { experiment, repeat, published } = matrix
+  const [{ place }] = matrix.cells
   const servers = place.cluster
     ? `${place.shards} shards of a master and ${place.replicas} replica${place.replicas === 1 ? '' : 's'}`
     : `one master with ${place.replicas} replica${place.replicas === 1 ? '' : 's'}`
   const options = optionWords(experiment.options ?? {}).join(' ')
-  const scaled = experiment.scaled === false ? 'not scaled' : `quantities x ${scale}`
+  const scaled = experiment.scaled === false ? 'not scaled' : `quantities x ${matrix.scale}`
   const theirs = published
     ? `; published: ${published.instance ?? 'ElastiCache'}, ${published.shards ?? 1} shard${published.shards ? 's' : ''}`
     : ''
-  return `${servers}; ${options || 'no common options'}; ${scaled}; ${seconds} s measured after ${warmUpS} s, ${repeat === 1 ? '1 round in shuffled order' : `${repeat} rounds in shuffled, then mirrored order`}${theirs}`
+  return `${servers}; ${options || 'no common options'}; ${scaled}; ${matrix.seconds} s measured after ${matrix.warmUpS} s, ${repeat === 1 ? '1 round in shuffled order' : `${repeat} rounds in shuffled, then mirrored order`}${theirs}`
 }
 
 export const hardware = () =>

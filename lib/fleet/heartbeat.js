@@ -1,6 +1,5 @@
 // The beats of a box, one at a time, and what follows from the control server's answers. Meanwhile the control server's
 // clock is measured again.
-import { period } from '../base/units.js'
 
 /**
  * @import { boxOf } from './box.js'
@@ -45,14 +44,13 @@ const headlessLimitMs = 15_000
 /**
  * @param {object} needs
  * @param {ReturnType<typeof boxOf>} needs.box
- * @param {string} needs.address of the control
  * @param {ReturnType<typeof leadingOf>} needs.leading
  * @param {Pick<Facts, 'again'>} needs.facts what the run's data says besides
  * @param {Pick<Stopping, 'again' | 'heard'>} needs.stopping
  * @param {() => Promise<unknown>} needs.measureClock
- * @param {(line: string) => void} needs.say
+ * @param {(silentMs: number) => void} needs.onBack the control answers again after a silence
  */
-export const heartbeatOf = ({ box, address, leading, facts, stopping, measureClock, say }) => {
+export const heartbeatOf = ({ box, leading, facts, stopping, measureClock, onBack }) => {
   const clock = () => performance.now()
   const ending = new AbortController()
   /** @type {Answer | null} */
@@ -66,8 +64,7 @@ export const heartbeatOf = ({ box, address, leading, facts, stopping, measureClo
 
   const heard = (/** @type {Answer} */ answer) => {
     const silentMs = silentSince === null ? 0 : clock() - silentSince
-    if (silentMs > awayMs)
-      say(`the control ${address} answers again after ${period(Math.round(silentMs / 1000) * 1000)}`)
+    if (silentMs > awayMs) onBack(silentMs)
     silentSince = null
     headlessSince = answer.hasData && answer.leader === '' ? (headlessSince ?? clock()) : null
   }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { availableParallelism, hostname } from 'node:os'
 import { TargetError } from '../base/errors.js'
-import { plainText } from '../base/units.js'
+import { period, plainText } from '../base/units.js'
 import { disconnect } from '../servers/disconnect.js'
 import { boxOf } from './box.js'
 import { clockRefusal, fleetClock } from './clock.js'
@@ -176,7 +176,9 @@ const boxFor = async (needs, client) => {
   const ticks = () => ({ spacingMs: needs.isEven ? needs.spacingMs : 0, staggerMs: staggerMs() })
   const stopping = stoppingOf({ control, nowMs: clock.now, ticks, say })
   const measureClock = () => clock.again().then(description.measured)
-  const heartbeat = heartbeatOf({ box, address: place.address, leading, facts, stopping, measureClock, say })
+  const onBack = (/** @type {number} */ silentMs) =>
+    say(`the control ${place.address} answers again after ${period(Math.round(silentMs / 1000) * 1000)}`)
+  const heartbeat = heartbeatOf({ box, leading, facts, stopping, measureClock, onBack })
   return {
     control,
     clock,

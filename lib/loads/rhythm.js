@@ -41,31 +41,21 @@ const timesWords = ({ schedule, arrivals }) => {
 }
 
 /** `50,000 items/s in bursts of 12,500 every 250 ms, as published (-q, -c, -p)` @param {Rhythm} rhythm */
-export const rhythmWords = ({
-  quantity,
-  periodMs,
-  chunks,
-  pacing,
-  rate,
-  nominalHz,
-  flow,
-  schedule,
-  arrivals,
-  rates,
-}) => {
-  const { inBatches, unit } = namesOfKind({ flow })
+export const rhythmWords = (rhythm) => {
+  const { quantity, periodMs, pacing, nominalHz, rates } = rhythm
+  const { inBatches, unit } = namesOfKind(rhythm)
   if (rates)
     return `${perSecond(rates[0].rateHz)} to ${perSecond(rates[rates.length - 1].rateHz)} ${unit}s/s in ${several(rates.length, 'step')}`
   if (!inBatches && nominalHz === null) return `${unit}s as fast as the replies come (a closed loop)`
-  if (!inBatches) return `${perSecond(nominalHz)} ${unit}s/s${timesWords({ schedule, arrivals })}`
-  if (rate === 'max') return 'items as fast as the servers accept them'
+  if (!inBatches) return `${perSecond(nominalHz)} ${unit}s/s${timesWords(rhythm)}`
+  if (rhythm.rate === 'max') return 'items as fast as the servers accept them'
   if (pacing === 'closed') return `${several(quantity, 'item')}, then ${period(periodMs)} of rest`
   const items = `${perSecond((quantity * 1000) / periodMs)} items/s`
-  const batch = quantity / chunks
-  if (schedule === 'uneven')
-    return `${items}${batch > 1 && arrivals === 'poisson' ? ` in batches of ${+batch.toFixed(2)}` : ''}${timesWords({ schedule, arrivals })}`
+  const batch = quantity / rhythm.chunks
+  if (rhythm.schedule === 'uneven')
+    return `${items}${batch > 1 && rhythm.arrivals === 'poisson' ? ` in batches of ${+batch.toFixed(2)}` : ''}${timesWords(rhythm)}`
   if (pacing === 'smooth') return `${items} at an even rate (--rate)`
-  return `${items} in bursts of ${count(batch)} every ${period(periodMs / chunks)}, as published (-q, -c, -p)`
+  return `${items} in bursts of ${count(batch)} every ${period(periodMs / rhythm.chunks)}, as published (-q, -c, -p)`
 }
 
 /** `for 15 s`, `until Ctrl-C` @param {Length} length */

@@ -55,16 +55,18 @@ const checked = S.object({
 })
 
 /** @param {Shaped<typeof checked>} own @param {number} offered */
-const answerWords = ({ checked: n, right, wrong, partial, busy, timeout, selectivity }, offered) =>
-  facts([
+const answerWords = (own, offered) => {
+  const { checked: n, right, wrong, partial, busy, timeout } = own
+  return facts([
     `${count(n)} checked`,
     right === n && n > 0 ? 'all right' : `${count(right)} right`,
     wrong > 0 && `${count(wrong)} wrong`,
     partial > 0 && `${count(partial)} partial`,
     busy > 0 && `${count(busy)} BUSY (${percent(shareOf(busy, offered))})`,
     timeout > 0 && `${count(timeout)} timed out (${percent(shareOf(timeout, offered))})`,
-    selectivity != null && `${asPercent(selectivity)} of the documents match`,
+    own.selectivity != null && `${asPercent(own.selectivity)} of the documents match`,
   ])
+}
 
 /** What was asked, of how many documents. @param {{ selectivity: number, sortBy: string }} own of a plan @param {number} documents */
 export const askedWords = ({ selectivity, sortBy }, documents) =>

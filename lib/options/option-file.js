@@ -98,23 +98,13 @@ const typedValue = ({ type, values = {} }, value) => {
 }
 
 /** The rate and the rhythm of a plan. @param {AnyPlan} plan */
-const rhythmOf = ({
-  pacing,
-  quantity,
-  periodMs,
-  chunks,
-  rate,
-  nominalHz,
-  clients,
-  rates,
-  fetchHz,
-  ...plan
-}) => {
+const rhythmOf = (plan) => {
+  const { quantity, periodMs, chunks, rate, rates, fetchHz } = plan
   if ('limit' in plan) return fetchHz ? { fetchHz: typedRates(rates) ?? fetchHz, pacing: null } : { periodMs }
   if (rates) return { rate: typedRates(rates), pacing: null }
-  if (clients) return { rate: nominalHz ?? 'max' }
+  if (plan.clients) return { rate: plan.nominalHz ?? 'max' }
   if (rate === 'max') return { rate, periodMs, chunks }
-  if (pacing !== 'smooth') return { periodMs, chunks }
+  if (plan.pacing !== 'smooth') return { periodMs, chunks }
   return Number.isInteger(periodMs)
     ? { periodMs }
     : { rate: Math.round((quantity * 1000) / periodMs), pacing: null }
@@ -163,22 +153,13 @@ const settingsIn = (plan) => {
   }
 }
 
+const ofValues = ['extraSets', 'valueBytes', 'valueSizes', 'payload']
+const ofData = ['strategy', 'quantity', 'sets', 'placement', 'ttlS', 'ttlLeastS', 'seed', 'stamp', 'once']
+
 /** A consumer's plan without the writer's settings, which it reads from the target. @param {AnyPlan} plan */
-const withoutWriters = ({
-  strategy,
-  quantity,
-  sets,
-  extraSets,
-  placement,
-  ttlS,
-  ttlLeastS,
-  valueBytes,
-  valueSizes,
-  payload,
-  ...rest
-}) => {
-  const { seed, stamp, once, ...own } = rest
-  return rest.source === 'target' ? own : { strategy, quantity, sets, placement, ttlS, ttlLeastS, ...rest }
+const withoutWriters = (plan) => {
+  const left = plan.source === 'target' ? [...ofValues, ...ofData] : ofValues
+  return Object.fromEntries(Object.entries(plan).filter(([name]) => !left.includes(name)))
 }
 
 /** Local servers as the run had them. @param {Run} document */

@@ -64,10 +64,10 @@ const unsureOf = ({ measured, commands }, beyond) =>
  * @param {number} known.stored items that we stored in the window
  * @param {NodeTotals['counted']} [known.counted] of them between the two INFO that the commands are counted by
  * @param {number} known.unsure items that we did not, and commands that were sent again: each may have been counted
- * @param {NodeTotals['commands']} known.commands of the masters in the window
  * @param {Presence} known.writers
+ * @param {NodeTotals['commands']} commands of the masters in the window
  */
-export const shareOf = ({ plan, strategy, stored, counted, unsure, commands, writers }) => {
+export const shareOf = ({ plan, strategy, stored, counted, unsure, writers }, commands) => {
   const { least: surely, most: perhaps } = counted ?? { least: stored, most: stored }
   const byLeases = writers.mean ? Math.min(1, writers.own / writers.mean) : 1
   const counting = strategy.countingCommand
@@ -122,12 +122,12 @@ export const storedAtCost = ({ ledger, acked, measuredS, storedData, ...known })
  * The measurements of the servers that are not divided by items.
  * @typedef {{ totals: Pick<NodeTotals, 'commands' | 'evicted' | 'roles'>, idle: Idle | Unknown, processes?: number, opensConnections?: boolean }} OfServers over the
  *   window; processes: how many of the run there were
- * @param {Omit<Parameters<typeof shareOf>[0], 'commands'> & OfServers & { memory: ReturnType<typeof memoryCost> }} needs
+ * @param {Parameters<typeof shareOf>[0] & OfServers & { memory: ReturnType<typeof memoryCost> }} needs
  */
 export const serverCosts = ({ stored, totals, idle, memory, ...known }) => {
   const { plan, strategy } = known
   const { commands, evicted, roles } = totals
-  const { share, all, foreign } = shareOf({ ...known, stored, commands })
+  const { share, all, foreign } = shareOf({ ...known, stored }, commands)
   const { own, mean } = known.writers
   const processes = known.processes ?? 1 + Math.max(0, Math.ceil((mean ?? own) - own))
   const others = foreign

@@ -107,7 +107,7 @@ const rates = (delta) => ({
 
 /**
  * @param {string} address
- * @param {{ sent?: (address: string) => Record<string, number>, loadBytes?: (address: string) => number | null }} counters
+ * @param {OwnCounts} own
  */
 const oursOf = (address, { sent, loadBytes }) => ({
   ...(sent && { asked: sent(address) }),
@@ -169,6 +169,14 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
 }
 
 /**
+ * @typedef {object} OwnCounts what a run counts itself, so far
+ * @property {() => number} [carried] items that were stored
+ * @property {(address: string) => Record<string, number>} [sent] commands that we sent a node beside the load, by name
+ * @property {(address: string) => number | null} [loadBytes] that the load exchanged with a node; null: not known
+ * @property {() => Record<string, number> | undefined} [seen] replies of the load, by their meaning
+ */
+
+/**
  * Watches the nodes of a target while they come, go, restart and change roles: a row each, of what happened since its
  * answer before. A restart loses what happened between its two neighbouring answers and never shows less than nothing;
  * a gap without a restart loses nothing, since the next difference spans it.
@@ -179,14 +187,11 @@ const changeOf = (last, answer, { db, isBefore, isCarrying }) => {
  * @param {() => number} needs.clock ms
  * @param {number} [needs.timeLimitMs] a sample waits no longer; a later answer belongs to the next one
  * @param {number} [needs.db] the database that is ours
- * @param {() => number} [needs.carried] items that were stored so far
- * @param {(address: string) => Record<string, number>} [needs.sent] commands that we sent a node beside the load so far, by name
- * @param {(address: string) => number | null} [needs.loadBytes] that the load exchanged with a node so far; null: not known
- * @param {() => Record<string, number> | undefined} [needs.seen] replies of the load so far, by their meaning
  * @param {(rows: NodeRow[]) => void} [needs.onRows] takes each sample once, those that begin a window too
+ * @param {OwnCounts} [own]
  */
-export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, carried, ...more }) => {
-  const { sent, loadBytes, seen, onRows } = more
+export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, onRows }, own = {}) => {
+  const { carried } = own
   /** @type {Map<string, Watch>} */
   const watches = new Map()
   /** @type {Promise<NodeRow[]> | null} */
@@ -200,9 +205,9 @@ export const nodeSampler = ({ nodes, info, clock, timeLimitMs = 900, db = 0, car
     const asked = { askedMs: clock(), carriedAsked: carried?.() ?? 0 }
     try {
       const text = await info(watch.node.address)
-      const own = oursOf(watch.node.address, { sent, loadBytes })
       const read = { ...reading(parseInfo(text), clock()), infoBytes: text.length }
-      watch.answer = { ...read, ...asked, ...own, carried: carried?.() ?? 0, seen: seen?.() }
+      const counted = { carried: carried?.() ?? 0, seen: own.seen?.() }
+      watch.answer = { ...read, ...asked, ...oursOf(watch.node.address, own), ...counted }
     } catch {
       watch.failed = true
     }

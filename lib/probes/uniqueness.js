@@ -93,15 +93,15 @@ export const uniquenessOf = ({ counters, announcements, ask, now }) => {
     rows: () =>
       rows
         .filter(({ samples }) => samples > 0)
-        .map(({ counter, truth, samples, empty, last, errors, worst }) => ({
+        .map(({ counter, truth, samples, empty, last, ...row }) => ({
           structure: counter.name,
           nature: counter.nature,
           samples,
           empty,
           last,
           truth,
-          error_pct: truth === null ? null : errors / samples,
-          error_pct_worst: truth === null ? null : worst,
+          error_pct: truth === null ? null : row.errors / samples,
+          error_pct_worst: truth === null ? null : row.worst,
         })),
   }
 }

@@ -153,15 +153,15 @@ export const liveBlock = (snapshot, { rates, p99s }, columns, color = false) => 
 }
 
 /** For a log that programs read. @param {Snapshot} snapshot */
-const logFields = ({ elapsedMs, phase, nominalRate, achievedRate, lost, reading, ...seen }) => ({
-  elapsed_s: Math.round(elapsedMs / 1000),
-  phase,
-  nominal: nominalRate,
-  achieved: achievedRate,
-  p50_us: seen.p50Us,
-  p99_us: seen.p99Us,
-  master_cpu_pct: seen.masterCpuPct,
-  replica_cpu_pct: seen.replicaCpuPct,
+const logFields = ({ lost, reading, ...snapshot }) => ({
+  elapsed_s: Math.round(snapshot.elapsedMs / 1000),
+  phase: snapshot.phase,
+  nominal: snapshot.nominalRate,
+  achieved: snapshot.achievedRate,
+  p50_us: snapshot.p50Us,
+  p99_us: snapshot.p99Us,
+  master_cpu_pct: snapshot.masterCpuPct,
+  replica_cpu_pct: snapshot.replicaCpuPct,
   ...lost,
   ...(reading && { [reading.unit]: reading.done, age_us: reading.ageUs, checked: reading.checked ?? null }),
 })

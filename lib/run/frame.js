@@ -134,19 +134,22 @@ export const frameOf = (needs, undo, { removesKeys, created, ...counted } = {}) 
   target.confirmed.endWith((reason) => end('unconfirmed', `the run was ended: ${reason}`, reason))
 
   const data = dataLossOf({ target, removesKeys, created, elapsed, note: journal.note, warn })
-  const sampler = samplerOf(target, {
-    elapsed,
-    ...counted,
-    nodes: () => {
-      data.asking()
-      return target.reporting()
+  const sampler = samplerOf(
+    target,
+    {
+      elapsed,
+      nodes: () => {
+        data.asking()
+        return target.reporting()
+      },
+      onRows(rows) {
+        data.check(rows)
+        const reason = isOver || hasEnded ? null : guard(rows)
+        if (reason !== null) end('guard', `ended by --guard: ${reason}`, reason)
+      },
     },
-    onRows(rows) {
-      data.check(rows)
-      const reason = isOver || hasEnded ? null : guard(rows)
-      if (reason !== null) end('guard', `ended by --guard: ${reason}`, reason)
-    },
-  })
+    counted,
+  )
   const stopMeasuring = async () => {
     const measuring = running
     running = null

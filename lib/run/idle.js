@@ -70,17 +70,18 @@ export const othersBeside = ({ plan, strategy }) => {
 }
 
 /**
+ * @param {object} run
+ * @param {Plan} run.plan
+ * @param {ReturnType<typeof strategyOf>} run.strategy
+ * @param {Pick<Target, 'reporting' | 'refused' | 'info' | 'sent' | 'loadBytes'>} run.target
  * @param {object} needs
- * @param {Plan} needs.plan
- * @param {ReturnType<typeof strategyOf>} needs.strategy
- * @param {Pick<Target, 'reporting' | 'refused' | 'info' | 'sent' | 'loadBytes'>} needs.target
  * @param {'auto' | 'always' | 'never'} needs.asked
  * @param {() => Promise<number>} needs.otherWriters
  * @param {(line: string) => void} needs.say
  * @param {() => void} needs.onSample
  * @returns {Promise<Idle | Unknown>}
  */
-export const idleOf = async ({ plan, strategy, target, asked, otherWriters, say, onSample }) => {
+export const idleOf = async ({ plan, strategy, target }, { asked, otherWriters, say, onSample }) => {
   const why = target.refused.has('INFO')
     ? 'the server refuses INFO'
     : asked === 'never'
@@ -88,13 +89,10 @@ export const idleOf = async ({ plan, strategy, target, asked, otherWriters, say,
       : null
   if (why !== null) return { why }
   say('measuring the CPU of the idle servers (without it: --idle-cost never)')
-  const sampler = nodeSampler({
-    nodes: target.reporting,
-    info: target.info,
-    sent: target.sent?.of,
-    loadBytes: target.loadBytes,
-    clock: () => performance.now(),
-  })
+  const sampler = nodeSampler(
+    { nodes: target.reporting, info: target.info, clock: () => performance.now() },
+    { sent: target.sent?.of, loadBytes: target.loadBytes },
+  )
   const sample = () => {
     onSample()
     return sampler.sample()

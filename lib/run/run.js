@@ -136,10 +136,9 @@ const guardIn = ({ guard, given, strategy }) =>
 
 /** @param {Settings} settings @param {Needs} needs @param {Undo} undo */
 const written = async (settings, needs, undo) => {
-  const { target, run, commandLine, observer, store = storeInMemory(), conductor, ...signals } = needs
+  const { target, run, commandLine, observer, stopNow } = needs
   const { say, warn } = observer
-  const { stopNow } = signals
-  let { stop } = signals
+  let { stop } = needs
   const { allow } = settings
   const time = await unlessInterrupted(stop, clockOf({ target, allow, warn }))
   const plans = await unlessInterrupted(stop, plansOnTarget(settings, target))
@@ -147,9 +146,10 @@ const written = async (settings, needs, undo) => {
   const whole = plans([])
   const announced = announcementOf(whole, millraceVersion())
   const clock = () => performance.now()
-  const checking = { target, allow, clock, epochMs: time.now }
+  const checking = { target, allow, times: { clock, epochMs: time.now } }
   target.confirmed.checkWith(newcomerCheck(checking))
   const found = await unlessInterrupted(stop, preflight({ ...checking, plan: whole, say, warn }))
+  const store = needs.store ?? storeInMemory()
   const gathering = { target, run, whole, announced, store, say, warn, stop, stopNow }
   const fleet = await unlessInterrupted(stop, fleetOf(settings, gathering))
   if (fleet) {
@@ -201,7 +201,7 @@ const written = async (settings, needs, undo) => {
     fleet,
     guard: guardOf(guardIn(settings)),
     warn,
-    conductor,
+    conductor: needs.conductor,
     remark: observer.remark,
     stop,
     stopNow,

@@ -4,16 +4,20 @@ import { atMost, deferred } from '../base/timers.js'
 import { nodeSampler } from '../probes/node-sampler.js'
 
 /**
- * @import { NodeRow } from '../probes/node-sampler.js'
+ * @import { NodeRow, OwnCounts } from '../probes/node-sampler.js'
  * @import { Seconds, Snapshot } from '../probes/seconds.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
  * @import { Line } from '../measures/fold.js'
  */
 
-/** @param {Target} target @param {{ elapsed: () => number } & Partial<Parameters<typeof nodeSampler>[0]>} needs */
-export const samplerOf = ({ nodes, info, access, sent, loadBytes }, { elapsed, ...more }) =>
-  nodeSampler({ nodes, info, db: access.db, sent: sent?.of, loadBytes, ...more, clock: elapsed })
+/**
+ * @param {Target} target
+ * @param {{ elapsed: () => number } & Pick<Parameters<typeof nodeSampler>[0], 'nodes' | 'onRows'>} needs
+ * @param {Pick<OwnCounts, 'carried' | 'seen'>} counted
+ */
+export const samplerOf = ({ info, access, sent, loadBytes }, { elapsed, ...needs }, counted) =>
+  nodeSampler({ ...needs, info, db: access.db, clock: elapsed }, { sent: sent?.of, loadBytes, ...counted })
 
 /** CPU of the busiest node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
 const busiest = (rows, role) => {

@@ -189,11 +189,8 @@ export class WriteRun {
   /** @returns {Promise<Idle | Unknown>} */
   async #measureIdle() {
     if (!this.leads()) return { why: 'another box of the fleet measured it' }
-    const { plan, strategy, target, needs } = this
-    return idleOf({
-      plan,
-      strategy,
-      target,
+    const { needs } = this
+    return idleOf(this, {
       asked: needs.idleCost,
       otherWriters: needs.office.otherWriters,
       say: needs.say,
@@ -240,7 +237,7 @@ export class WriteRun {
     if (!threads) return writingOf(this.plan).open(run)
     target.countBytes(threads.bytesOf)
     const onLost = (/** @type {string} */ text) => frame.end('thread', `the run was ended: ${text}`, text)
-    return writingInThreads({ ...run, records: threads, onLost })
+    return writingInThreads({ ...run, records: threads }, onLost)
   }
 
   /** Until the first tick is due: from here on there is a result. */

@@ -7,16 +7,17 @@ const everyMs = 250
 
 /**
  * Asks for the topology until it has the replicas that the masters name, for ten seconds at most.
+ * @param {object} cluster
+ * @param {() => readonly { role: string, masterAddress?: string }[]} cluster.nodes of the topology
+ * @param {() => readonly string[]} cluster.masters
+ * @param {(master: string) => Promise<number>} cluster.named how many replicas a master names
+ * @param {() => Promise<unknown>} cluster.refresh
  * @param {object} needs
- * @param {() => readonly { role: string, masterAddress?: string }[]} needs.nodes of the topology
- * @param {() => readonly string[]} needs.masters
- * @param {(master: string) => Promise<number>} needs.named how many replicas a master names
- * @param {() => Promise<unknown>} needs.refresh
  * @param {(line: string) => void} needs.say
  * @param {(ms: number) => Promise<unknown>} needs.sleep
  * @param {() => number} needs.clock ms
  */
-export const untilReplicasAreKnown = async ({ nodes, masters, named, refresh, say, sleep, clock }) => {
+export const untilReplicasAreKnown = async ({ nodes, masters, named, refresh }, { say, sleep, clock }) => {
   const startMs = clock()
   const missing = async () => {
     const counts = await Promise.all(

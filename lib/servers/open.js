@@ -255,17 +255,13 @@ const scriptLoader = (control) => {
 }
 
 /** How many replicas a master names, asked now and then. @param {ReturnType<typeof controlConnections>} control */
-const namedBy = (control) => ({
-  named: async (/** @type {string} */ master) => {
-    const text = await control
-      .clientOf(endpointOf(master))
-      .call('INFO', 'replication')
-      .catch(() => '')
-    return Number(parseInfo(String(text)).fields.connected_slaves ?? 0)
-  },
-  sleep,
-  clock: () => performance.now(),
-})
+const namedBy = (control) => async (/** @type {string} */ master) => {
+  const text = await control
+    .clientOf(endpointOf(master))
+    .call('INFO', 'replication')
+    .catch(() => '')
+  return Number(parseInfo(String(text)).fields.connected_slaves ?? 0)
+}
 
 /** What the nodes, or the sentinels, say now. @param {ReturnType<typeof topologySourceOf>} source @param {ReturnType<typeof confirmedServersOf>} confirmed @param {Layout & { epoch?: number }} layout */
 const nextLayout = async (source, confirmed, layout) => {
@@ -380,8 +376,10 @@ export const openAt = async (
     }
     const nodes = () => layout.nodes
     const { ofNew, ...trips } = roundTripsOf(nodes, control)
-    const of = { nodes, masters: () => layout.masters, refresh }
-    if (cluster && !refused.has('INFO')) await untilReplicasAreKnown({ ...of, ...namedBy(control), say })
+    if (cluster && !refused.has('INFO')) {
+      const named = { nodes, masters: () => layout.masters, refresh, named: namedBy(control) }
+      await untilReplicasAreKnown(named, { say, sleep, clock: () => performance.now() })
+    }
 
     return {
       kind: exactly(cluster ? 'cluster' : 'single'),

@@ -203,24 +203,25 @@ const refuseReplica = (address, { fields }, allow) => {
     throw new TargetError(`${address} is a replica that takes no writes; name its master`)
 }
 
+/** @typedef {{ clock: () => number, epochMs: () => number }} Times epochMs: by the servers' clocks */
+
 /**
  * Checks a master that joins during the run like the first ones.
  * @param {object} needs
  * @param {Target} needs.target
  * @param {readonly Allowance[]} needs.allow
- * @param {() => number} needs.clock
- * @param {() => number} needs.epochMs by the servers' clocks
+ * @param {Times} needs.times
  * @returns {(address: string, topology: { masters: string[], owners: Uint16Array | null }) => Promise<void>}
  */
 export const newcomerCheck =
-  ({ target, allow, clock, epochMs }) =>
+  ({ target, allow, times }) =>
   async (address, topology) => {
     const { access } = target
     const info = parseInfo(await answerOf(address, access, target.info(address)))
     refuseReplica(address, info, allow)
     const asNow = { ...target, topology }
     const inspectNow = async () =>
-      inspect(asNow, address, info, { clock, epochMs, prefixes: await plannedPrefixes(target) })
+      inspect(asNow, address, info, { ...times, prefixes: await plannedPrefixes(target) })
     const found = await answerOf(address, access, inspectNow())
     if (found.foreign > 0 && !allow.includes('foreign-keys')) {
       const words = foreignWords(address, nodeIn(address, info), found.looked, found)
@@ -236,11 +237,10 @@ export const newcomerCheck =
  * @param {readonly Allowance[]} needs.allow
  * @param {(line: string) => void} needs.say
  * @param {(warning: Warning) => void} needs.warn
- * @param {() => number} needs.clock
- * @param {() => number} needs.epochMs by the servers' clocks
+ * @param {Times} needs.times
  * @returns {Promise<Found>}
  */
-export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs }) => {
+export const preflight = async ({ target, plan, allow, say, warn, times }) => {
   const { masters } = target.topology
   const forecasts = forecastOfPlan(plan, target.topology, Math.max(...target.versions.map(slotTableBytes)))
   /** @type {Map<string, Findings>} */
@@ -263,7 +263,7 @@ export const preflight = async ({ target, plan, allow, say, warn, clock, epochMs
     refuseReplica(address, info, allow)
     findings.set(
       address,
-      await answerOf(address, target.access, inspect(target, address, info, { clock, epochMs, prefixes })),
+      await answerOf(address, target.access, inspect(target, address, info, { ...times, prefixes })),
     )
   }
   for (const line of foundWords(nodes, target)) say(line)

@@ -11,7 +11,7 @@ import { eventsOfThreads, sharedClock } from './writing.js'
 
 /**
  * @import { LiveShare } from '../probes/live-share.js'
- * @import { ReadNeeds } from '../loads/fetches/open.js'
+ * @import { ReaderRun } from '../loads/fetches/open.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { End, Second } from './seconds.js'
  * @import { Run } from '../measures/section.js'
@@ -42,7 +42,7 @@ const foundBy = (ends) => ({
   reads: ends.reduce((sum, { reads }) => added.acrossSources(sum, reads), {}),
 })
 
-/** @param {ReadNeeds & { onLost: (text: string) => void }} needs onLost: a thread has ended by itself */
+/** @param {ReaderRun & { onLost: (text: string) => void }} needs onLost: a thread has ended by itself */
 export const readingInThreads = async ({ plan, announced, announcements, target, frame, ...needs }) => {
   const { say, warn, results, undo, onLost } = needs
   const records = recordsOf(plan)

@@ -33,22 +33,23 @@ export const eventsOfThreads = (onEvent) => {
 }
 
 /**
- * @param {WriterRun & { records: RecordsInThreads, onLost: (text: string) => void }} needs onLost: a thread has ended by itself
+ * @param {WriterRun & { records: RecordsInThreads }} run
+ * @param {(text: string) => void} onLost a thread has ended by itself
  * @returns {Promise<Opened>}
  */
-export const writingInThreads = async (needs) => {
-  const { target, records, clock, time, measuredFromMs = () => 0, stopsAtMs, onLost } = needs
+export const writingInThreads = async (run, onLost) => {
+  const { target, records, clock, time, measuredFromMs = () => 0, stopsAtMs } = run
   const shared = sharedClock(clock)
   const of = records.threads.length
   const encoding = new Float64Array(of)
-  const onEvent = eventsOfThreads(needs.onEvent)
+  const onEvent = eventsOfThreads(run.onEvent)
   const follower = followerOf(target)
   let isOpen = false
   const place = target.place()
   const onEncoding = (/** @type {number} */ number, /** @type {number} */ share) => {
     encoding[number] = share
     try {
-      needs.onEncoding(Math.min(...encoding))
+      run.onEncoding(Math.min(...encoding))
     } catch {} // It was interrupted, which is noticed where the load is opened.
   }
   const ordersOf = (/** @type {ThreadRecords} */ { part, memory }) => ({

@@ -101,8 +101,9 @@ const found = (named) => {
     plan: { strategy: named('list'), clients: null },
   }
   const answer = findAnswer({
-    ...{ answer: next.value, seconds, objectives, slos, share: 0.9, within: null },
-    ...{ lines, confirmation, noticed: [] },
+    ...{ answer: next.value, seconds, lines, noticed: [] },
+    asked: { objectives, slos, share: 0.9, within: null },
+    confirmed: { confirmation },
   })
   const whole = { ...answer, unit: 'items' }
   return plainData({ ...whole, sentence: find.sentence(whole), thresholds: [] })

@@ -88,7 +88,7 @@ export const readBack = async ({ target, cluster }, announced, line, expected, l
         }
       },
     }
-    const fetch = fetcherOf({ plan, reader, driver, consumer: 0, clock, nowAt: clocks.now, inspector })
+    const fetch = fetcherOf({ plan, reader, driver, clock, nowAt: clocks.now, inspector }, 0)
     const fetched = await until(`${expected} items`, async () => {
       const one = await fetch()
       assert.deepEqual(one.failedBy, {})

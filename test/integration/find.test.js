@@ -60,9 +60,12 @@ describe('searches as a user starts them', { concurrency: true }, () => {
     const { settings } = settingsOfRun({ host, port, password, strategy: 'list' })
     const target = await openTarget(settings, { say: () => {}, mayStart: false, anyServer: false })
     t.after(target.close)
-    const needs = { settings, target, model: ['--strategy', 'list'], stop: new AbortController().signal }
+    const needs = { settings, target, stop: new AbortController().signal }
     const start = (/** @type {string[]} */ words, /** @type {(why: string) => void} */ onGone) =>
-      startReaders({ ...needs, words, folder: ownFolder(t, words[0].slice(2, 9)), onGone })
+      startReaders({
+        ...{ ...needs, words: ['--strategy', 'list', ...words], onGone },
+        folder: ownFolder(t, words[0].slice(2, 9)),
+      })
     /** @type {string[]} */
     const gone = []
     const fromMs = Date.now()

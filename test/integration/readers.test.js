@@ -99,15 +99,7 @@ describe('on one server with a replica', at, () => {
           asks: (/** @type {{ nowMs: number }} */ at) =>
             known.asks(at).map((ask) => ({ ...ask, args: ask.args.map(lost) })),
         }
-        const fetch = fetcherOf({
-          plan: own,
-          reader,
-          driver,
-          consumer: 0,
-          clock,
-          nowAt: Date.now,
-          inspector: null,
-        })
+        const fetch = fetcherOf({ plan: own, reader, driver, clock, nowAt: Date.now, inspector: null }, 0)
         const { failedBy } = await fetch()
         driver.close()
         assert.deepEqual(Object.keys(failedBy), [cause], `${mode} ${name}`)

@@ -88,15 +88,19 @@ const asked = (pointsOf, { nowMs = fromMs + 3 * minute, wanted = {}, signal, onS
   const said = /** @type {string[]} */ ([])
   const fetched = () =>
     fetchCloudWatch({
-      ...{ run, wanted, signal, settling: { everyMs: 30_000, limitMs: 300_000 } },
+      run,
+      wanted,
       open: async () => ({ sdk, client }),
-      epochMs: () => epochMs,
-      sleep: async (ms) => {
-        slept.push(ms)
-        epochMs += ms
-        onSleep?.()
+      waiting: {
+        ...{ signal, settling: { everyMs: 30_000, limitMs: 300_000 } },
+        epochMs: () => epochMs,
+        sleep: async (ms) => {
+          slept.push(ms)
+          epochMs += ms
+          onSleep?.()
+        },
+        say: (line) => said.push(line),
       },
-      say: (line) => said.push(line),
     })
   return { mock, fetched, slept, said, calls: () => calls }
 }

@@ -126,7 +126,7 @@ const comparisonOf = (times, ...limits) => {
   const settings = [{ name: 'strategy', baseline: ['default'], other: ['list'] }]
   return comparisonOfRounds({
     ...{ baseline: 'a & b', other: '<list>', rounds: roundsOf(turns).rounds, settings },
-    ...{ thresholds: limits.map(thresholdOf), effect: 0.03 },
+    gate: { thresholds: limits.map(thresholdOf), effect: 0.03 },
   })
 }
 

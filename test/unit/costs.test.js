@@ -25,6 +25,8 @@ const known = (change) => {
   const plan = samplePlan({ quantity: 1000, ...change })
   return { plan, strategy: strategyOf(plan), writers: beside(0), unsure: 0 }
 }
+/** @param {Parameters<typeof shareOf>[0] & { commands: Parameters<typeof shareOf>[1] }} counted */
+const shared = ({ commands, ...known }) => shareOf(known, commands)
 const setex = (/** @type {number} */ calls) => ({ setex: { calls, usec: calls } })
 
 describe('queries that the CPU of a window is divided by', () => {
@@ -73,7 +75,7 @@ describe('our share of what was stored', () => {
   ]
   for (const [name, { calls, ...counts }, expected, items] of cases)
     test(name, () => {
-      const { share, all } = shareOf({ ...known(), commands: setex(calls), ...counts })
+      const { share, all } = shared({ ...known(), commands: setex(calls), ...counts })
       assert.deepEqual([share, all], [expected, items])
     })
 
@@ -83,15 +85,15 @@ describe('our share of what was stored', () => {
   })
   test('where the first INFO came late, calls are compared with what was stored after it', () => {
     const late = { ...known(), stored: 1000, ...between(600, 600, 1200) }
-    assert.deepEqual(shareOf({ ...late, writers: beside(1) }), { share: 0.5, all: 1200, foreign: null })
-    assert.deepEqual(shareOf(late).foreign, { command: 'setex', calls: 600 })
+    assert.deepEqual(shared({ ...late, writers: beside(1) }), { share: 0.5, all: 1200, foreign: null })
+    assert.deepEqual(shared(late).foreign, { command: 'setex', calls: 600 })
     const alone = { ...known(), stored: 1000, ...between(390, 400, 400) }
-    assert.deepEqual(shareOf(alone), { share: 1, all: 400, foreign: null })
+    assert.deepEqual(shared(alone), { share: 1, all: 400, foreign: null })
     const fast = { ...known({ rate: 'max' }), writers: beside(1), stored: 300 }
-    assert.equal(shareOf({ ...fast, ...between(180, 180, 600) }).share, 0.3)
-    assert.equal(shareOf({ ...fast, ...between(0, 180, 600) }).share, 0.3)
+    assert.equal(shared({ ...fast, ...between(180, 180, 600) }).share, 0.3)
+    assert.equal(shared({ ...fast, ...between(0, 180, 600) }).share, 0.3)
     assert.equal(
-      shareOf({ ...fast, ...between(0, 600, 600) }).share,
+      shared({ ...fast, ...between(0, 600, 600) }).share,
       0.5,
       'the leases, where nothing else is known',
     )
@@ -99,35 +101,35 @@ describe('our share of what was stored', () => {
 
   test('items of before and after the window, between the two INFO, are no other application', () => {
     const beyond = { ...known(), stored: 1000, ...between(1190, 1200, 1200) }
-    assert.deepEqual(shareOf(beyond), { share: 1, all: 1200, foreign: null })
+    assert.deepEqual(shared(beyond), { share: 1, all: 1200, foreign: null })
   })
 
   test('writers that write as fast as they can are not equal: the servers count', () => {
     const at = { ...known({ rate: 'max' }), writers: beside(1) }
-    assert.equal(shareOf({ ...at, stored: 300, commands: setex(1000) }).share, 0.3)
+    assert.equal(shared({ ...at, stored: 300, commands: setex(1000) }).share, 0.3)
   })
 
   test('what another application ran of our command is a note', () => {
-    const { foreign } = shareOf({ ...known(), stored: 500, commands: setex(1000) })
+    const { foreign } = shared({ ...known(), stored: 500, commands: setex(1000) })
     assert.deepEqual(foreign, { command: 'setex', calls: 500 })
-    assert.equal(shareOf({ ...known(), stored: 990, commands: setex(1000) }).foreign, null)
+    assert.equal(shared({ ...known(), stored: 990, commands: setex(1000) }).foreign, null)
   })
 
   test('a script counts by the SETEX that it runs', () => {
     const at = { ...known({ strategy: 'script-batch' }), writers: unsteady }
-    assert.equal(shareOf({ ...at, stored: 250, commands: setex(1000) }).share, 0.25)
+    assert.equal(shared({ ...at, stored: 250, commands: setex(1000) }).share, 0.25)
   })
 
   test('a command that each item needs twice counts no items', () => {
     const at = known({ strategy: loadCommands(['SET a:{n} {value}', 'SET b:{n} {value}']) })
     const commands = { set: { calls: 1000, usec: 1000 } }
-    assert.deepEqual(shareOf({ ...at, stored: 500, commands }), { share: 1, all: 500, foreign: null })
+    assert.deepEqual(shared({ ...at, stored: 500, commands }), { share: 1, all: 500, foreign: null })
   })
 
   test('where no command stands for an item the leases tell', () => {
     const at = { ...known({ strategy: 'actual-value' }), writers: beside(3) }
     const commands = { zadd: { calls: 1, usec: 1 } }
-    assert.deepEqual(shareOf({ ...at, stored: 100, commands }), { share: 0.25, all: 400, foreign: null })
+    assert.deepEqual(shared({ ...at, stored: 100, commands }), { share: 0.25, all: 400, foreign: null })
   })
 })
 

@@ -14,6 +14,7 @@ import { settingsOf } from '../../lib/options/read-settings.js'
 import { rowsOf } from '../helpers/table.js'
 import { simulatedTarget } from '../simulation/capacity.js'
 
+/** @import { Line } from '../../lib/measures/fold.js' */
 /** @import { SecondRecord } from '../../lib/run/conductor.js' */
 
 const slos = ['latency.p99<20ms']
@@ -54,7 +55,7 @@ const conducted = (name) => {
   return known
 }
 
-/** @param {ReturnType<typeof conducted>} played */
+/** @param {ReturnType<typeof conducted>} played @param {{ asked?: object, confirmed?: object, lines?: Line[] }} [more] */
 const answered = (played, more = {}) => {
   const lines = played.seconds.map(({ atMs }) => ({
     at_ms: atMs + 1000,
@@ -62,8 +63,11 @@ const answered = (played, more = {}) => {
   }))
   const plan = { strategy: 'list', clients: null }
   const confirmation = { run: 'r', latency_us: { intended: timesOf(9000) }, plan }
-  const asked = { objectives, slos, share: 0.9, within: null }
-  const found = findAnswer({ ...played, ...asked, lines, confirmation, noticed: [], ...more })
+  const found = findAnswer({
+    ...{ ...played, lines, noticed: [], ...more },
+    asked: { objectives, slos, share: 0.9, within: null, ...more.asked },
+    confirmed: { confirmation, ...more.confirmed },
+  })
   return { ...found, unit: 'items' }
 }
 const sentenceOf = (/** @type {string} */ name, more = {}) => find.sentence(answered(conducted(name), more))
@@ -101,14 +105,17 @@ test('a node that held packets back is the limit, whatever else is busy; else it
   const cloudwatch = (/** @type {Record<string, number>} */ means) =>
     /** @type {any} */ ({ nodes: [{ id: 'items-001', means, points: {} }] })
   const held = answered(conducted('steep'), {
-    cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 1200 }),
+    confirmed: { cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 1200 }) },
   })
   assert.equal(held.limit?.part, 'node')
   assert.match(
     find.sentence(held),
     /; above it latency.p99<20ms fails as the network of items-001 was the limit \(1,200 packets a minute over its bandwidth\)$/,
   )
-  const idle = { lines: [], cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 0 }) }
+  const idle = {
+    lines: [],
+    confirmed: { cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 0 }) },
+  }
   assert.match(sentenceOf('steep', idle), /: it may be the memory bandwidth or bursts$/)
   assert.match(sentenceOf('steep', { lines: [] }), /: it may be the network, the memory bandwidth or bursts$/)
 })
@@ -125,7 +132,7 @@ test('a rate that the client limited is no answer: at least that', () => {
 })
 
 test('other outcomes have words and exit codes of their own', () => {
-  const never = answered(conducted('never'), { within: [1000, 600_000] })
+  const never = answered(conducted('never'), { asked: { within: [1000, 600_000] } })
   assert.match(find.sentence(never), /^at least 600,000 items\/s: the highest rate of --within/)
   const always = answered(conducted('always'))
   assert.match(find.sentence(always), /^none at or above 1,000 items\/s meets/)
@@ -143,7 +150,7 @@ test('other outcomes have words and exit codes of their own', () => {
     assert.match(find.sentence(changed), /^the target changed: 17\d,\d00 items\/s until/)
   const confirmation = { server: { memory_bytes_per_item: 300 } }
   const unmet = objectivesOf([...slos, 'server.memory_bytes_per_item<10B'])
-  const missed = sentenceOf('steep', { objectives: unmet, confirmation })
+  const missed = sentenceOf('steep', { asked: { objectives: unmet }, confirmed: { confirmation } })
   const limit = /^none: at the highest rate whose seconds pass, server.memory_bytes_per_item<10B fails/
   assert.match(missed, limit)
 })
@@ -157,21 +164,21 @@ test('limits of consumers are those of the consumers beside it, in the time of t
     freshness_ms: times,
   }
   const limits = objectivesOf([...slos, 'fetches.duration_ms.p99<5ms', 'fetches.failed<=0'])
-  const missed = answered(conducted('steep'), { objectives: limits, readers })
+  const missed = answered(conducted('steep'), { asked: { objectives: limits }, confirmed: { readers } })
   assert.match(
     find.sentence(missed),
     /^none: at the highest rate whose seconds pass, fetches.failed<=0 fails/,
   )
   const line = /readers {6}8 consumers: 20 fetches\/s, p50 1\.00 ms, p99 3\.00 ms; 2 missed, 1 failed/
   assert.match(find.text(missed, { columns: 100 }), line)
-  assert.match(sentenceOf('steep', { readers }), /^R = /)
+  assert.match(sentenceOf('steep', { confirmed: { readers } }), /^R = /)
   // Also where the highest rate of --within is sustained, and where a limit is about what they fetched.
-  const highest = answered(conducted('never'), { objectives: limits, readers })
+  const highest = answered(conducted('never'), { asked: { objectives: limits }, confirmed: { readers } })
   assert.match(find.sentence(highest), /^none: .+ fetches.failed<=0 fails$/)
   assert.deepEqual(highest.confirmed, { rate: 600_000, passed: 29, seconds: 29 })
   const items = objectivesOf([...slos, 'rate.items>5', 'freshness.p50<2s'])
   const few = { ...readers, rate: { ...readers.rate, items: 4 }, freshness_ms: { ...times, p50: null } }
-  const unmet = sentenceOf('steep', { objectives: items, readers: few })
+  const unmet = sentenceOf('steep', { asked: { objectives: items }, confirmed: { readers: few } })
   assert.match(unmet, /, rate.items>5 fails and freshness.p50<2s was not measured, or too few times$/)
 })
 

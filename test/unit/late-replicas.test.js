@@ -8,7 +8,7 @@ const waited = async (after) => {
   /** @type {string[]} */
   const said = []
   const masters = ['a', 'b']
-  await untilReplicasAreKnown({
+  const cluster = {
     masters: () => masters,
     nodes: () =>
       masters.flatMap((masterAddress, at) =>
@@ -19,6 +19,8 @@ const waited = async (after) => {
       refreshes++
       if (refreshes === 2) throw new Error('no answer')
     },
+  }
+  await untilReplicasAreKnown(cluster, {
     say: (line) => said.push(line),
     sleep: async (ms) => {
       nowMs += ms

@@ -38,18 +38,19 @@ const rig = ({ answers = {}, nodes = [master], db, seen } = {}) => {
   const time = { ms: 0, stored: 0 }
   const taken = /** @type {NodeRow[][]} */ ([])
   const asked = /** @type {string[]} */ ([])
-  const sampler = nodeSampler({
-    ...{ nodes: () => nodes, clock: () => time.ms, timeLimitMs: 5, db },
-    carried: () => time.stored,
-    ...(seen && { seen }),
-    onRows: (rows) => taken.push(rows.map((row) => ({ ...row }))),
-    info: async (address) => {
-      asked.push(address)
-      const fields = await answers[address]
-      if (!fields) throw new Error('refused')
-      return textOf(fields)
+  const sampler = nodeSampler(
+    {
+      ...{ nodes: () => nodes, clock: () => time.ms, timeLimitMs: 5, db },
+      onRows: (rows) => taken.push(rows.map((row) => ({ ...row }))),
+      info: async (address) => {
+        asked.push(address)
+        const fields = await answers[address]
+        if (!fields) throw new Error('refused')
+        return textOf(fields)
+      },
     },
-  })
+    { carried: () => time.stored, ...(seen && { seen }) },
+  )
   const watched = withSums(sampler)
   /** What the master answers at s is this. @param {number} s @param {Fields | Promise<Fields>} [fields] */
   const at = (s, fields) => {

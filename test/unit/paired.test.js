@@ -199,8 +199,8 @@ test('verdicts are for few metrics, and an alias of one has none of its own', ()
     'latency.intended.p99': (at) => [100 + at, 300 + at],
   })
   const comparison = comparisonOfRounds({
-    ...{ baseline: 'sorted set', other: 'list', rounds, settings: [], effect: 0.03 },
-    thresholds: ['master.cpu_pct<+5%', 'rate.achieved>-1%'].map(thresholdOf),
+    ...{ baseline: 'sorted set', other: 'list', rounds, settings: [] },
+    gate: { thresholds: ['master.cpu_pct<+5%', 'rate.achieved>-1%'].map(thresholdOf), effect: 0.03 },
   })
   const primary = comparison.rows.filter(({ primary }) => primary)
   const verdicts = primary.map(({ figure, difference }) => `${figure.name} ${difference.verdict}`)

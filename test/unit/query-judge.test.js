@@ -18,7 +18,7 @@ const judging = ({ sortBy = 'created', limit = 5, offset = 0, share = 0.1 } = {}
   const columns = documents.columns()
   const queries = queriesOf(columns, { count, queries: 20, share, seed: 3 })
   const versions = new Uint32Array(count + 1)
-  const judge = answerVerifierOf({ documents, columns, queries, versions, sortBy, limit, offset })
+  const judge = answerVerifierOf({ documents, columns, queries }, versions, { sortBy, limit, offset })
   /** Whether a document is what a query asks for. @param {number} q @param {any} one */
   const isIn = (q, { status, price }) => {
     const asked = queries[q - 1]

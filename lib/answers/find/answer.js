@@ -97,32 +97,28 @@ const stateOf = (answer, causes, isMissed) => {
 }
 
 /**
+ * @typedef {object} Asked of a search
+ * @property {Objectives} objectives
+ * @property {readonly string[]} slos
+ * @property {number} share
+ * @property {[number, number] | null} within
+ *
+ * @typedef {object} Confirmed what was measured while the rate was confirmed
+ * @property {Run} confirmation run.json of that time
+ * @property {Run | null} [readers] run.json of the consumers in that time
+ * @property {CloudWatchSection | null} [cloudwatch]
+ *
  * @param {object} about
  * @param {SearchAnswer | null} about.answer null: it was stopped
+ * @param {Asked} about.asked
  * @param {readonly SecondRecord[]} about.seconds
- * @param {Objectives} about.objectives
- * @param {readonly string[]} about.slos
- * @param {number} about.share
- * @param {[number, number] | null} about.within
  * @param {readonly Line[]} about.lines
- * @param {Run} about.confirmation run.json of the time in which the rate was confirmed
- * @param {Run | null} [about.readers] run.json of the consumers in that time
+ * @param {Confirmed} about.confirmed
  * @param {readonly Warning[]} about.noticed
- * @param {CloudWatchSection | null} [about.cloudwatch]
  */
-export const findAnswer = ({
-  answer,
-  seconds,
-  objectives,
-  slos,
-  share,
-  within,
-  lines,
-  confirmation,
-  readers = null,
-  noticed,
-  cloudwatch = null,
-}) => {
+export const findAnswer = ({ answer, asked, seconds, lines, confirmed, noticed }) => {
+  const { objectives, slos, share, within } = asked
+  const { confirmation, readers = null, cloudwatch = null } = confirmed
   const judged = seconds.map((second) => ({ ...second, missed: missedIn(second, objectives) }))
   const failed = judged.filter(({ missed }) => missed !== null)
   const causes = answer ? causesNear(failed, answer) : { client: 0, contended: 0 }

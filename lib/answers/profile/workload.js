@@ -437,20 +437,21 @@ const listed = (/** @type {number[]} */ numbers) =>
   new Set(numbers).size === 1 ? String(numbers[0]) : `[${numbers.join(', ')}]`
 
 /** @param {WorkloadKey} key */
-const keyLine = ({ name, type, keys, elements, bytes, use, element, isNumber, lifetime, left }) => {
+const keyLine = (key) => {
+  const { type, bytes, use, lifetime } = key
   const fields = [
     `type: ${type}`,
-    `keys: ${keys}`,
-    ...(type === 'string' ? [] : [`elements: ${listed(elements)}`, `element: ${quoted(element)}`]),
-    ...(isNumber
+    `keys: ${key.keys}`,
+    ...(type === 'string' ? [] : [`elements: ${listed(key.elements)}`, `element: ${quoted(key.element)}`]),
+    ...(key.isNumber
       ? ['value: number']
       : type === 'set' || type === 'zset'
         ? []
         : [`bytes: ${use ? `[${bytes.join(', ')}]` : listed(bytes)}`]),
     ...(use ? [`use: [${use.join(', ')}]`] : []),
-    ...(lifetime === null ? [] : [`lifetime: ${lifetime}`, `left: ${listed(left)}`]),
+    ...(lifetime === null ? [] : [`lifetime: ${lifetime}`, `left: ${listed(key.left)}`]),
   ]
-  return `  ${quoted(name)}: { ${fields.join(', ')} }`
+  return `  ${quoted(key.name)}: { ${fields.join(', ')} }`
 }
 
 /** The text of the file. @param {Profile} profile @param {Workload} workload */

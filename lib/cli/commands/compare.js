@@ -128,19 +128,18 @@ const commandOf = ({ seconds, 'warm-up': warmUpS }, { given, common }, plan, sho
  * What the rounds so far come to.
  * @param {{ request: ReturnType<typeof requestOf>, plan: ReturnType<typeof planOf>, gate: ReturnType<typeof readGate>, store: Store }} needs
  */
-const findingsOf = ({ request: { sides }, plan, gate: { thresholds, effect }, store: { turns } }) => {
+const findingsOf = ({ request: { sides }, plan, gate, store: { turns } }) => {
   const [a, b, ...more] = sides
   const settings = requestedDifferences(a, b, ...more)
   const { criticals } = plan
-  if (more.length > 0) return comparisonOfMany({ sides, turns, settings, thresholds, effect, criticals })
+  if (more.length > 0) return comparisonOfMany({ sides, turns, settings, ...gate, criticals })
   const { rounds, warnings, ...rest } = roundsOf(turns)
   const comparison = comparisonOfRounds({
     baseline: a.name,
     other: b.name,
     rounds,
     settings,
-    thresholds,
-    effect,
+    gate,
     criticals: criticals(rounds.length),
   })
   return {

@@ -249,8 +249,7 @@ const run = async (asked, words) => {
     undo(() => serverPool.keepOnly([]))
     const experiments = plan.map(({ experiment }) => experiment)
     const boxes =
-      fleet &&
-      (await joinBoxes({ ...fleet, fixed: { ...fixed, experiments, boxes: fleet.boxes }, say, signal }))
+      fleet && (await joinBoxes(fleet, { ...fixed, experiments, boxes: fleet.boxes }, { say, signal }))
     if (boxes) undo(boxes.close)
     if (boxes && boxes.number > 1) return follow(series, boxes)
     if (boxes) undo(boxes.end)

@@ -100,12 +100,12 @@ const both = (first, then) => ({
  * @param {ReadPlan} needs.plan
  * @param {Declaration} needs.reader
  * @param {ReadDriver} needs.driver
- * @param {number} needs.consumer
  * @param {() => number} needs.clock
  * @param {(server: string) => number} needs.nowAt epoch by the clock of a server
  * @param {Inspector | null} needs.inspector
+ * @param {number} consumer
  */
-export const fetcherOf = ({ plan, reader, driver, consumer, clock, nowAt, inspector }) => {
+export const fetcherOf = ({ plan, reader, driver, clock, nowAt, inspector }, consumer) => {
   const stamped = plan.stamp && !reader.dated
   let attempt = attemptOf(reader, stamped, nowAt)
   let every = new Uint32Array(0)

@@ -202,14 +202,14 @@ const others = (run) => {
 
 export const reasons = [clientStopped, nothingRead, failures, others].map(reasonsBy)
 
-/** @import { ReadNeeds } from './open.js' */
+/** @import { ReaderRun } from './open.js' */
 
 export const fetches = Object.freeze({
   /** @type {'consumer'} */
   document: 'consumer',
   names: names.fetches,
   plan: readPlanOf,
-  open: async (/** @type {ReadNeeds} */ needs) => (await import('./open.js')).openFetches(needs),
+  open: async (/** @type {ReaderRun} */ run) => (await import('./open.js')).openFetches(run),
   measures: ofReaders,
   sections: SECTIONS.consumer,
   words,

@@ -31,7 +31,7 @@ import { verifierOf } from './verifying.js'
  * @import { ReadPlan } from './plan.js'
  * @import { Line } from '../../measures/fold.js'
  *
- * @typedef {LoadNeeds & OfReaders} ReadNeeds
+ * @typedef {LoadNeeds & OfReaders} ReaderRun a run, as the load of its consumers sees it
  * @typedef {object} OfReaders
  * @property {ReadPlan} plan
  * @property {readonly AnnouncedPlan[]} announcements all that are under the prefix
@@ -143,7 +143,7 @@ export const shownBy = (instruments) => (_, line) => {
 
 /**
  * How each second is written and shown.
- * @param {ReadNeeds} needs
+ * @param {ReaderRun} run
  * @param {{ driver: ReadDriver, clocks: RunClock, uniqueness: ReturnType<typeof uniquenessOf> | null }} reading
  * @param {Awaited<ReturnType<typeof instrumentsOf>>} instruments
  */
@@ -166,32 +166,36 @@ const secondsOf = ({ plan, results, joined, frame }, { driver, clocks, uniquenes
   },
 })
 
-/** @param {ReadNeeds} needs */
-export const openFetches = async (needs) => {
-  const { plan, announced, announcements, target, say, warn, joined = null, conductor } = needs
-  const { frame, undo, stop, stopNow } = needs
+/** @param {ReaderRun} run */
+export const openFetches = async (run) => {
+  const { plan, target, joined = null, frame, undo, stop } = run
   const { clock, elapsed, journal } = frame
   const reader = strategyOf(plan).reader()
 
   if (plan.reads === 'nearest') await target.measureTrips()
   const driver = await openDriver({ plan, target, machine: machineWith(clock), onEvent: journal.event })
   undo(driver.close)
-  say(readsWords(plan, driver, target.topology.masters))
+  run.say(readsWords(plan, driver, target.topology.masters))
   if (plan.mode === 'script')
     await Promise.all(driver.servers().map((address) => target.loadScripts(address, [fetchScript])))
   const clocks = await watchedClocks({
     target,
-    warn,
+    warn: run.warn,
     servers: driver.servers,
     effect: clockEffect,
   })
   const planNow = () => clocks.at(driver.serverOf(plan.sets[0], 0))
 
-  const verifying = verifierOf(needs, { driver, reader, clocks, planNow })
+  const verifying = verifierOf(run, { driver, reader, clocks, planNow })
   const { watch, verifier, inspector, liveShare } = verifying
   undo(watch.stop)
   const uniqueness = plan.count
-    ? uniquenessOf({ counters: countersOf(plan), announcements, ask: numberFrom(driver), now: planNow })
+    ? uniquenessOf({
+        counters: countersOf(plan),
+        announcements: run.announcements,
+        ask: numberFrom(driver),
+        now: planNow,
+      })
     : null
   const instruments = await frame.measure('readers', {
     plan,
@@ -203,7 +207,7 @@ export const openFetches = async (needs) => {
   const fetching = {
     plan,
     fetcher: (/** @type {number} */ consumer) =>
-      fetcherOf({ plan, reader, driver, consumer, clock, nowAt: clocks.at, inspector }),
+      fetcherOf({ plan, reader, driver, clock, nowAt: clocks.at, inspector }, consumer),
     clock,
     events: {
       onFetched: (/** @type {number} */ _, /** @type {Fetched} */ fetched) => {
@@ -214,11 +218,11 @@ export const openFetches = async (needs) => {
         instruments.count('overrun', deadlines),
     },
   }
-  const course = conductor ? courseFetching({ ...fetching, conductor }) : null
+  const course = run.conductor ? courseFetching({ ...fetching, conductor: run.conductor }) : null
   const reading = course ?? consumersOf(fetching)
   frame.hang(reading)
   let [fromMs, durationS] = [0, 0]
-  const { writeFrom, ...seconds } = secondsOf(needs, { driver, clocks, uniqueness }, instruments)
+  const { writeFrom, ...seconds } = secondsOf(run, { driver, clocks, uniqueness }, instruments)
   return {
     conducted: course && conductedOf(course),
     /** When, epoch. */
@@ -237,8 +241,10 @@ export const openFetches = async (needs) => {
       if (!whole && !stop.aborted)
         for (let left = reading.busy(); left > 0; left--)
           instruments.count('failed', driver.hasOverdue?.() ? 'UNANSWERED' : 'UNSETTLED')
-      if (verifier && whole && !stopNow.aborted) {
-        const atOnce = new Promise((resolve) => stopNow.addEventListener('abort', resolve, { once: true }))
+      if (verifier && whole && !run.stopNow.aborted) {
+        const atOnce = new Promise((resolve) =>
+          run.stopNow.addEventListener('abort', resolve, { once: true }),
+        )
         await atMost(patienceMs(stop, verifyLimitMs), Promise.race([verifier.settle(), atOnce]))
       }
       watch.stop()
@@ -251,7 +257,7 @@ export const openFetches = async (needs) => {
       durationS,
       interrupted,
       plan,
-      writing: announced,
+      writing: run.announced,
       consumers: plan.agents.length * plan.consumers,
       clocks: clocks.figures(),
       live: liveShare.summary(),

@@ -10,7 +10,7 @@ import { planWatch } from './announcement-watch.js'
  * @import { IdList } from '../../wire/id-list.js'
  * @import { Reader } from '../../workloads/bind/reader.js'
  * @import { ValueCommand } from '../../workloads/declare.js'
- * @import { ReadNeeds } from './open.js'
+ * @import { ReaderRun } from './open.js'
  */
 
 const nothing = () => {}
@@ -30,7 +30,7 @@ const masterReader =
 
 /**
  * Verifies values as long as the plan they are checked against is the one being written.
- * @param {ReadNeeds} needs
+ * @param {ReaderRun} run
  * @param {{ driver: ReadDriver, reader: Reader, clocks: Pick<RunClock, 'at'>, planNow: () => number }} reading
  */
 export const verifierOf = (

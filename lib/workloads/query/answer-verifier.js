@@ -57,16 +57,11 @@ const doubtsIn = (writes, documents, query, fromMs, toMs) => {
 }
 
 /**
- * @param {object} needs
- * @param {Documents} needs.documents
- * @param {Columns} needs.columns
- * @param {readonly Query[]} needs.queries
- * @param {SortBy} needs.sortBy
- * @param {Uint32Array} needs.versions of each document, counted here
- * @param {number} needs.limit
- * @param {number} needs.offset
+ * @param {{ documents: Documents, columns: Columns, queries: readonly Query[] }} data
+ * @param {Uint32Array} versions of each document, counted here
+ * @param {{ sortBy: SortBy, limit: number, offset: number }} page that is asked for
  */
-export const answerVerifierOf = ({ documents, columns, queries, versions, sortBy, limit, offset }) => {
+export const answerVerifierOf = ({ documents, columns, queries }, versions, { sortBy, limit, offset }) => {
   const { count } = documents
   const { sorted, rank } = orderOf(count, sortKeyOf(columns, sortBy))
   const [status, price] = [columns.status.slice(), columns.price.slice()]

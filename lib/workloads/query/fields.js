@@ -90,8 +90,7 @@ export const planFieldsOf = ({ prefix, quantity, seed, own = {} }) => {
     document: (/** @type {number} */ n) => data().documents.document(n, versions?.[n]),
     /** @returns {Answers} */
     answers: () => ({
-      verifier: () =>
-        answerVerifierOf({ ...data(), versions: versionsOf(), sortBy, limit: pageSize, offset: pageOffset }),
+      verifier: () => answerVerifierOf(data(), versionsOf(), { sortBy, limit: pageSize, offset: pageOffset }),
       question: questionOf({ query, sortBy, limit: pageSize, offset: pageOffset }),
       matches: (n) => query(n).matches,
     }),
