@@ -11,7 +11,7 @@ import { writingOf } from './index.js'
  * @import { Plan } from './plan.js'
  * @import { Keep } from '../probes/shared-counts.js'
  * @import { Bins } from '../probes/bunching.js'
- * @import { Tick } from '../transport/tick-entry.js'
+ * @import { Tick } from '../transport/send-queue.js'
  */
 
 // A first byte later than this makes its tick late.

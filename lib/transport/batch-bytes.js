@@ -2,7 +2,7 @@
 
 /**
  * @import { Hole, HoleName, TickValues } from '../wire/encode.js'
- * @import { Batch } from './batch.js'
+ * @import { Batch } from './tick-batches.js'
  *
  * @typedef {{ hole: HoleName, width: number, at: Uint32Array }} Patch
  *

@@ -7,16 +7,49 @@ import { clientOptions, retryAfter, withLivePassword } from '../servers/client-o
 import { connectorFor } from '../servers/connector.js'
 import { disconnect } from '../servers/disconnect.js'
 import { reasonFor } from '../servers/reason.js'
-import { silentConnectionsOf } from './ioredis-silence.js'
 import { refusalIn, ruleOf } from './refusals.js'
 import { closed as closedReason } from './topology-events.js'
 
 /**
  * @import { Fault, Library, LibraryEvents, LibraryNeeds } from './library.js'
  * @import { Cluster, Redis } from 'ioredis'
+ * @import { Listened } from './net.js'
  *
  * @typedef {Pick<typeof ioredis, 'Redis' | 'Cluster' | 'Command'>} Classes
  */
+
+// The connections of ioredis that may be half-open: what they have read, and whether they owe answers.
+
+/**
+ * @typedef {{ bytesRead: number, destroy: () => void }} Stream
+ * @typedef {{ stream?: Stream, commandQueue: { length: number }, options: { host?: string, port?: number } }} Node what is read of the library's
+ */
+
+/** Checked once a second, so a silence is known to a second. @param {Cluster | Redis} client @param {() => number} clock */
+export const silentConnectionsOf = (client, clock) => {
+  /** @type {WeakMap<Stream, { bytes: number, sinceMs: number }>} */
+  const heard = new WeakMap()
+
+  /** @param {Node} node */
+  const silentMs = ({ stream, commandQueue }) => {
+    if (!stream) return 0
+    const { bytesRead } = stream
+    const last = heard.get(stream)
+    if (last?.bytes === bytesRead && commandQueue.length > 0) return clock() - last.sinceMs
+    heard.set(stream, { bytes: bytesRead, sinceMs: clock() })
+    return 0
+  }
+  /** @returns {Listened[]} */
+  return () => {
+    // A class of iovalkey is not one of ioredis.
+    const nodes = 'nodes' in client ? client.nodes('all') : [client]
+    return /** @type {Node[]} */ (/** @type {unknown} */ (nodes)).map((node) => ({
+      address: addressOf({ host: node.options.host ?? '', port: node.options.port ?? 0 }),
+      silentMs: () => silentMs(node),
+      cut: () => node.stream?.destroy(),
+    }))
+  }
+}
 
 const askAgainMs = 100
 /** The first map may take as long as a connection; later another node is asked soon. */

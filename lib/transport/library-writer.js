@@ -12,7 +12,7 @@ import { tickBatchesOf } from './tick-batches.js'
 import { waitingTicksOf } from './waiting-ticks.js'
 
 /**
- * @import { Tick } from './tick-entry.js'
+ * @import { Tick } from './send-queue.js'
  * @import { DriverOptions } from './socket-writer.js'
  */
 

@@ -8,7 +8,7 @@ import { reasonFor } from '../servers/reason.js'
 
 /**
  * @import { Access } from '../servers/dial.js'
- * @import { Listened } from './half-open.js'
+ * @import { Listened } from './net.js'
  * @import { Classes } from './ioredis.js'
  * @import { DriverTarget } from './socket-writer.js'
  *

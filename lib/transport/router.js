@@ -1,11 +1,14 @@
 // Takes requests to the servers that own their slots, over a lane for each client and server. What is refused or lost is tried
 // again by its rules, at the owner of its slot then, or gets its outcome; a lost lane is made again while its server owns slots.
+
+import { TargetError } from '../base/errors.js'
 import { askingBytes } from '../wire/encode.js'
-import { outboxOf } from './lane.js'
-import { lanesOf } from './lanes.js'
+import { laneOf, outboxOf } from './lane.js'
 import { netOf } from './net.js'
-import { readersOf } from './readers.js'
+import { renewalsOf } from './reconnecting-socket.js'
 import { requestRetriesOf } from './request-retries.js'
+import { readServersOf } from './slot-map.js'
+import { closed as closedReason } from './topology-events.js'
 
 /**
  * @import { Machine } from '../base/timers.js'
@@ -13,7 +16,7 @@ import { requestRetriesOf } from './request-retries.js'
  * @import { DriverTarget } from './socket-writer.js'
  * @import { Decoder, Lane, LaneEvents } from './lane.js'
  * @import { ReadTarget } from './read-driver.js'
- * @import { Reads } from './slot-map.js'
+ * @import { Reads, slotMapOf } from './slot-map.js'
  *
  * @typedef {object} Routed what a request knows of its way; the rest is its kind's
  * @property {number} client whose lanes it takes
@@ -23,6 +26,125 @@ import { requestRetriesOf } from './request-retries.js'
  * @property {string | null} goTo the server that ASK named for this once: push it with a lead of 1; kept by the router
  * @property {number} notBeforeMs kept by the router
  */
+
+// Who answers the reads of clients, where that need not be the master: replicas, the nearest node, or any.
+
+/**
+ * @param {Pick<RouterNeeds<any>, 'readFrom' | 'target' | 'dial'>} needs
+ * @param {ReturnType<typeof slotMapOf>} map
+ */
+export const readersOf = ({ readFrom = 'master', target, dial = target.dial }, map) => {
+  const { nodes, tripMs } = target
+  if (readFrom === 'master' || !nodes) return null
+  const now = () => readServersOf(map, nodes(), readFrom, tripMs)
+  const isCluster = target.topology.owners !== null
+  const isReplica = (/** @type {string} */ address) => isCluster && !map.addresses().includes(address)
+  let servers = now()
+  /** Addresses whose connections were told that stale reads will do. @type {Set<string>} */
+  const told = new Set()
+
+  return {
+    all: () => servers.all,
+    /** @param {number} slot @param {number} client */
+    serverOf: (slot, client) => servers.serverOf(slot, client),
+    /** @type {typeof target.dial} */
+    dial(address, events) {
+      const readOnly = isReplica(address)
+      if (readOnly) told.add(address)
+      else told.delete(address)
+      return dial(address, { ...events, readOnly })
+    },
+    /** A new map is in use: a master that became a replica must be told. @param {readonly { address: string, renew: () => unknown }[]} lanes */
+    learned(lanes) {
+      servers = now()
+      // All of them, before the first is dialled anew.
+      const untold = lanes.filter(({ address }) => isReplica(address) && !told.has(address))
+      for (const lane of untold) lane.renew()
+    },
+  }
+}
+
+// The lanes of clients: one for each client and server, made when it is first asked for.
+
+// Not more at once than the queue of new connections of a server takes.
+const mostAtOnce = 100
+
+/**
+ * @template R
+ * @param {object} needs
+ * @param {number} needs.clients
+ * @param {DriverTarget['dial']} needs.dial
+ * @param {Decoder} needs.decoder
+ * @param {Omit<LaneEvents<R>, 'onDown'> & { onDown: (lane: Lane<R>, error: Error) => void }} needs.events
+ * @param {Machine} needs.machine
+ */
+const lanesOf = ({ clients, dial, decoder, machine, ...needs }) => {
+  /** @type {Map<string, Lane<R>>[]} by client, by address */
+  const lanes = Array.from({ length: clients }, () => new Map())
+  /** @type {(Lane<R> | null)[]} by client: the one that was asked for last */
+  const recent = Array.from({ length: clients }, () => null)
+  let opened = false
+  /** @type {Error | null} the last */
+  let fault = null
+  const events = {
+    ...needs.events,
+    onDown(/** @type {Lane<R>} */ lane, /** @type {Error | undefined} */ error) {
+      fault = error ?? new TargetError(`${lane.address}: ${closedReason}`, { code: 'CONNECT' })
+      needs.events.onDown(lane, fault)
+    },
+  }
+  const all = () => lanes.flatMap((each) => [...each.values()])
+
+  const close = () => {
+    for (const lane of all()) lane.close()
+  }
+
+  /** @param {number} client @param {string} address */
+  const made = (client, address) => {
+    const open = (/** @type {Parameters<typeof dial>[1]} */ handlers) => dial(address, handlers)
+    /** @type {Lane<R>} */
+    const lane = laneOf({ client, address, decoder, open, events, machine })
+    lanes[client].set(address, lane)
+    if (opened) lane.connect()
+    return lane
+  }
+  /** @param {number} client @param {string} address */
+  const at = (client, address) => {
+    const last = recent[client]
+    if (last !== null && last.address === address) return last
+    const lane = lanes[client].get(address) ?? made(client, address)
+    recent[client] = lane
+    return lane
+  }
+
+  return {
+    all,
+    at,
+    isOpened: () => opened,
+    /** Connects every client to every server. @param {readonly string[]} addresses */
+    async open(addresses) {
+      for (const client of lanes.keys()) for (const address of addresses) at(client, address)
+      const first = all()
+      for (let i = 0; i < first.length; i += mostAtOnce) {
+        const some = first.slice(i, i + mostAtOnce)
+        await Promise.all(some.map((lane) => lane.connect()))
+        if (some.every((lane) => lane.isUp())) continue
+        close()
+        throw fault instanceof TargetError ? fault : new TargetError(String(fault), { cause: fault })
+      }
+      opened = true
+    },
+    /** @param {Lane<R>} lane */
+    drop(lane) {
+      lane.close()
+      lanes[lane.client].delete(lane.address)
+      recent[lane.client] = null
+    },
+    renew: renewalsOf(clients, (client) => [...lanes[client].values()]),
+    waitingBytes: () => all().reduce((sum, lane) => sum + lane.waitingBytes(), 0),
+    close,
+  }
+}
 
 /**
  * @template {Routed} R

@@ -3,9 +3,8 @@
 import { sendQueueOf } from './send-queue.js'
 
 /**
- * @import { Entry, Tick } from './tick-entry.js'
- * @import { Batch } from './batch.js'
- * @import { SendQueue, SendQueueEvents, TickJobs } from './send-queue.js'
+ * @import { Entry, SendQueue, SendQueueEvents, Tick, TickJobs } from './send-queue.js'
+ * @import { Batch } from './tick-batches.js'
  *
  * @typedef {ReturnType<typeof poolOf>} Pool
  */

@@ -5,7 +5,7 @@ import { lowerBound } from './batch-bytes.js'
 /**
  * @import { TargetNode } from '../servers/topology.js'
  * @import { TickValues } from '../wire/encode.js'
- * @import { Batch } from './batch.js'
+ * @import { Batch } from './tick-batches.js'
  *
  * @typedef {{ masters: readonly string[], owners: Uint16Array | null, epoch?: number }} Topology owners: index into
  * masters by slot; null where there is one server

@@ -10,7 +10,6 @@ import { isOverdue, policyOf } from './policy.js'
 import { renewalsOf } from './reconnecting-socket.js'
 import { causeOf, refusalIn } from './refusals.js'
 import { poolOf } from './server-queues.js'
-import { slotRoutingOf } from './slot-routing.js'
 import { tickBatchesOf } from './tick-batches.js'
 import { closed as closedReason } from './topology-events.js'
 import { writeRetriesOf } from './write-retries.js'
@@ -24,10 +23,11 @@ import { writeRetriesOf } from './write-retries.js'
  * @import { Access } from '../servers/dial.js'
  * @import { Sentinels } from '../servers/sentinel.js'
  * @import { Step } from '../workloads/step.js'
- * @import { Entry, OnReply, Tick } from './tick-entry.js'
+ * @import { Entry, OnReply, SendQueue, SendQueueEvents, Sharing, Tick, TickJobs, Job } from './send-queue.js'
  * @import { Pool } from './server-queues.js'
- * @import { SendQueue, SendQueueEvents, Sharing, TickJobs } from './send-queue.js'
- * @import { Topology } from './slot-map.js'
+ * @import { Topology, slotMapOf } from './slot-map.js'
+ * @import { TickValues } from '../wire/encode.js'
+ * @import { Batch } from './tick-batches.js'
  *
  * @typedef {object} DriverOptions
  * @property {Plan} plan
@@ -53,6 +53,82 @@ import { writeRetriesOf } from './write-retries.js'
  * @property {Sentinels | null} [sentinels] who name the one server
  * @property {(address: string) => Promise<void>} loadScripts
  */
+
+// Divides commands over the owners of their slots: a tick that is offered, and all that waits when the map has changed.
+
+/**
+ * @typedef {ReturnType<typeof slotMapOf>} SlotMap
+ * @typedef {{ batch: Batch, values: TickValues }} Pass
+ */
+
+/**
+ * @param {object} needs
+ * @param {SlotMap} needs.map
+ * @param {() => Iterable<Pool>} needs.pools
+ * @param {(address: string) => Pool} needs.poolAt
+ */
+const slotRoutingOf = ({ map, pools, poolAt }) => {
+  /** @param {Map<Pool, TickJobs>} byPool @param {Tick} tick @param {Pool} pool @param {Job} job */
+  const put = (byPool, tick, pool, job) => {
+    const known = byPool.get(pool)
+    if (known) known.jobs.push(job)
+    else byPool.set(pool, { tick, jobs: [job] })
+  }
+
+  /** The pool that a retry goes to now. @param {Entry} entry of one slot */
+  const poolFor = (entry) => poolAt(entry.goTo ?? map.ownerOf(entry.batch.slotAt(entry.from, entry.values)))
+
+  /** @param {TickJobs[]} waiting oldest first */
+  const routeAgain = (waiting) => {
+    /** @type {Map<Tick, Map<Pool, TickJobs>>} */
+    const byTick = new Map()
+    for (const { tick, jobs } of waiting) {
+      const byPool = byTick.get(tick) ?? new Map()
+      byTick.set(tick, byPool)
+      for (const { batch, values, ranges: old, at } of jobs) {
+        for (let r = at; r < old.length; r += 2) {
+          for (const [address, ranges] of map.split(batch, values, old[r], old[r + 1])) {
+            put(byPool, tick, poolAt(address), { batch, values, ranges, at: 0 })
+          }
+        }
+      }
+    }
+    for (const byPool of byTick.values()) for (const [pool, tickJobs] of byPool) pool.offer(tickJobs)
+  }
+
+  return {
+    /** A tick's commands, each to the owner of its slot. @param {Tick} tick @param {Pass[]} passes */
+    offer(tick, passes) {
+      /** @type {Map<Pool, TickJobs>} */
+      const byPool = new Map()
+      for (const { batch, values } of passes) {
+        for (const [address, ranges] of map.rangesOf(batch, values)) {
+          put(byPool, tick, poolAt(address), { batch, values, ranges: ranges.slice(), at: 0 })
+        }
+      }
+      for (const [pool, tickJobs] of byPool) pool.offer(tickJobs)
+      return byPool.keys()
+    },
+
+    poolFor,
+
+    /** Sends everything that waits by the current map. */
+    again() {
+      /** @type {Entry[]} */
+      const urgent = []
+      /** @type {TickJobs[]} */
+      const waiting = []
+      for (const pool of pools()) {
+        const all = pool.takeAll()
+        urgent.push(...all.urgent)
+        waiting.push(...all.waiting)
+      }
+      for (const entry of urgent) poolFor(entry).sendFirst(entry)
+      routeAgain(waiting.sort((a, b) => a.tick.index - b.tick.index))
+      for (const pool of pools()) pool.pump()
+    },
+  }
+}
 
 const spareBuffers = 16
 // A server that has lost its slots is not waited for.

@@ -3,8 +3,8 @@
 /**
  * @import { Loss, ledgerOf } from '../probes/ledger.js'
  * @import { TickValues } from '../wire/encode.js'
- * @import { Tick } from './tick-entry.js'
- * @import { Batch } from './batch.js'
+ * @import { Tick } from './send-queue.js'
+ * @import { Batch } from './tick-batches.js'
  *
  * @typedef {{ batch: Batch, values: TickValues }} Job
  * @typedef {{ tick: Tick, jobs: Job[], j: number, i: number }} WaitingTick

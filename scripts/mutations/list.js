@@ -17,9 +17,9 @@ const queue = { file: 'lib/transport/send-queue.js', unit: ['send-queue'] }
 const reconnecting = { file: 'lib/transport/reconnecting-socket.js', unit: ['reconnecting-socket'] }
 const pool = { file: 'lib/transport/server-queues.js', unit: ['pool', 'drops'] }
 const policy = { file: 'lib/transport/policy.js', unit: [] }
-const silence = { file: 'lib/transport/half-open.js', unit: [] }
+const silence = { file: 'lib/transport/net.js', unit: [] }
 const confirmed = { file: 'lib/servers/confirmed-servers.js', unit: ['confirmed-servers'] }
-const slotQueues = { file: 'lib/transport/slot-queues.js', unit: ['slot-queues'] }
+const slotQueues = { file: 'lib/transport/write-retries.js', unit: ['slot-queues'] }
 const repeats = { file: 'lib/transport/write-retries.js', unit: [] }
 const ledger = { file: 'lib/probes/ledger.js', unit: ['ledger'] }
 const itemTimes = { file: 'lib/probes/item-times.js', unit: ['item-times'] }
@@ -31,7 +31,7 @@ const clients = { unit: [], simulated: /** @type {const} */ ('clients') }
 const operation = { ...clients, file: 'lib/loads/clients/operation.js' }
 const requestRetries = { ...clients, file: 'lib/transport/request-retries.js' }
 const lane = { ...clients, file: 'lib/transport/lane.js', unit: ['lane'] }
-const flying = { ...lane, file: 'lib/transport/flight.js' }
+const flying = { ...lane, file: 'lib/transport/lane.js' }
 const bundles = {
   file: 'lib/loads/bundles/flow.js',
   unit: [],

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { systemTimers } from '../../lib/base/timers.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { batchOf } from '../../lib/transport/batch.js'
 import { withBytes } from '../../lib/transport/batch-bytes.js'
-import { entryOf } from '../../lib/transport/tick-entry.js'
+import { entryOf } from '../../lib/transport/send-queue.js'
+import { batchOf } from '../../lib/transport/tick-batches.js'
 import { eachStep } from '../../lib/workloads/step.js'
 
-/** @import { Tick } from '../../lib/transport/tick-entry.js' */
+/** @import { Tick } from '../../lib/transport/send-queue.js' */
 /** @import { Job } from '../../lib/transport/send-queue.js' */
 
 export const values = tickValues(1_790_000_000_000, 60)

@@ -13,7 +13,7 @@ import { samplePlan } from '../helpers/sample-plan.js'
 import { recordedLatencies, stageOf } from './stage.js'
 
 /**
- * @import { Tick } from '../../lib/transport/tick-entry.js'
+ * @import { Tick } from '../../lib/transport/send-queue.js'
  * @import { Account, Loss } from '../../lib/probes/ledger.js'
  * @import { Step } from '../../lib/workloads/step.js'
  * @import { Random } from '../helpers/random.js'

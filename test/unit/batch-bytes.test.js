@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import test from 'node:test'
-import { batchOf } from '../../lib/transport/batch.js'
 import { cutOf, estimateBytes, lowerBound, withBytes, writeBytes } from '../../lib/transport/batch-bytes.js'
+import { batchOf } from '../../lib/transport/tick-batches.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { oldest, time } from '../../lib/workloads/declare.js'
 import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
@@ -10,7 +10,7 @@ import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @import { Batch } from '../../lib/transport/batch.js' */
+/** @import { Batch } from '../../lib/transport/tick-batches.js' */
 /** @import { Hole, TickValues } from '../../lib/wire/encode.js' */
 /** @import { Step } from '../../lib/workloads/step.js' */
 
@@ -204,7 +204,7 @@ test('lowerBound against a search from the left', () => {
 
 test('V8 optimizes the loop that puts digits, and not what is done behind it', () => {
   const play = `
-    import { batchOf } from './lib/transport/batch.js'
+    import { batchOf } from './lib/transport/tick-batches.js'
     import { cutOf, withBytes } from './lib/transport/batch-bytes.js'
     import { time } from './lib/workloads/declare.js'
     import { gatherStep } from './lib/workloads/step.js'

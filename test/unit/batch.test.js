@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { batchOf } from '../../lib/transport/batch.js'
+import { batchOf } from '../../lib/transport/tick-batches.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { slotOf } from '../../lib/wire/slot.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
@@ -10,7 +10,7 @@ import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { Step } from '../../lib/workloads/step.js' */
-/** @import { Batch } from '../../lib/transport/batch.js' */
+/** @import { Batch } from '../../lib/transport/tick-batches.js' */
 
 const values = valuesAt(1_790_000_000_123)
 

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { underWayOf } from '../../lib/transport/server-queues.js'
 import { sceneOfDriver } from '../helpers/scene-of-driver.js'
 
-/** @import { Tick } from '../../lib/transport/tick-entry.js' */
+/** @import { Tick } from '../../lib/transport/send-queue.js' */
 
 /** A driver whose servers take a few commands, and answer nothing. @param {{ masters: number, items: number }} size */
 const openDriver = (size) => sceneOfDriver({ ...size, settings: { pipeline: 3 } })

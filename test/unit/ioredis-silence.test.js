@@ -1,7 +1,7 @@
 // Connections of a library of ioredis' form, of which a class is not asked.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentConnectionsOf } from '../../lib/transport/ioredis-silence.js'
+import { silentConnectionsOf } from '../../lib/transport/ioredis.js'
 
 test('each node of a cluster of iovalkey is listened to as one of ioredis is', () => {
   const nodes = [7001, 7002].map((port) => ({

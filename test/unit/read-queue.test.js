@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createConnection, createServer } from 'node:net'
 import { test } from 'node:test'
 import { machineWith } from '../../lib/base/timers.js'
-import { valuesJob } from '../../lib/transport/read-jobs.js'
 import { readQueueOf } from '../../lib/transport/read-queue.js'
+import { valuesJob } from '../../lib/transport/socket-reader.js'
 import { idList } from '../../lib/wire/id-list.js'
 
 /** @import { TestContext } from 'node:test' */

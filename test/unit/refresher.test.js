@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { refresherOf } from '../../lib/transport/refresher.js'
+import { refresherOf } from '../../lib/transport/net.js'
 
 const scene = (/** @type {() => Promise<number>} */ ask) => {
   const time = { nowMs: 1000 }

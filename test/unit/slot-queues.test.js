@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { slotQueuesOf } from '../../lib/transport/slot-queues.js'
+import { slotQueuesOf } from '../../lib/transport/write-retries.js'
 import { seeded } from '../helpers/random.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
-/** @import { Entry } from '../../lib/transport/tick-entry.js' */
+/** @import { Entry } from '../../lib/transport/send-queue.js' */
 
 const slot = 7
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { staleReads } from '../../lib/measures/stale.js'
 import { staleOf, versionIn, versionOf, versionText } from '../../lib/probes/stale.js'
 import { roundTripsOf } from '../../lib/servers/round-trips.js'
-import { readersOf } from '../../lib/transport/readers.js'
+import { readersOf } from '../../lib/transport/router.js'
 import { readServersOf, slotMapOf } from '../../lib/transport/slot-map.js'
 
 const sceneOf = () => {

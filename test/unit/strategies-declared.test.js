@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tickValues } from '../../lib/plan/tick-values.js'
-import { batchOf } from '../../lib/transport/batch.js'
+import { batchOf } from '../../lib/transport/tick-batches.js'
 import { plainCommand } from '../../lib/wire/encode.js'
 import { anyPlan } from '../../lib/workloads/any-plan.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'

@@ -9,7 +9,7 @@ import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { valuesOf } from '../helpers/table.js'
 
-/** @import { Batch } from '../../lib/transport/batch.js' */
+/** @import { Batch } from '../../lib/transport/tick-batches.js' */
 
 const store = eachStep((n) => ['SET', `item:${n}`, 'value'])
 const rank = (/** @type {number} */ max, sets = 1) =>

@@ -3,7 +3,7 @@
 
 /**
  * @import { ledgerOf } from '../../probes/ledger.js'
- * @import { Tick } from '../../transport/tick-entry.js'
+ * @import { Tick } from '../../transport/send-queue.js'
  * @import { Driver } from './writer.js'
  *
  * @typedef {ReturnType<typeof tickInPortions>} TickInPortions
