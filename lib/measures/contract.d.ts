@@ -1,7 +1,7 @@
 // What a measure may ask of the run that takes it, by the kind of run. One that asks for what its kinds of run do not have
 // fails in tsc, as does a run that does not hand over what its measures need.
 
-import type { WorkRecords } from '../loads/workers/records.js'
+import type { WorkRecords } from '../loads/workers/stages.js'
 import type { Bins } from '../probes/bunching.js'
 import type { ofSecond } from '../probes/latency.js'
 import type { NodeRow } from '../probes/node-sampler.js'

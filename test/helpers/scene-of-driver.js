@@ -1,7 +1,7 @@
 // The driver on plain sockets with servers in memory: they take what is sent, and answer when a test says so.
 
 import { systemTimers } from '../../lib/base/timers.js'
-import { tickInPortions } from '../../lib/loads/ticks/portions.js'
+import { tickInPortions } from '../../lib/loads/ticks/writer.js'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { ledgerOf } from '../../lib/probes/ledger.js'
 import { socketDriver } from '../../lib/transport/socket-writer.js'

@@ -1,7 +1,7 @@
 // When the workers of a queue end by themselves.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endingOf, withoutRepeats } from '../../lib/loads/workers/ending.js'
+import { endingOf, withoutRepeats } from '../../lib/loads/workers/open.js'
 import { journalOf } from '../../lib/run/frame.js'
 
 const endingAt = (/** @type {number | null} */ durationMs) => {

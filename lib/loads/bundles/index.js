@@ -1,5 +1,9 @@
 // One client that sends what is due in bundles, each when the one before it was answered.
+
+import { certain } from '../../base/typed.js'
 import { count, period } from '../../base/units.js'
+import { playsPasses, strategyNamed } from '../../workloads/index.js'
+import { plan as clientsPlan } from '../clients/plan.js'
 import { filledWords, words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
 import { operationsLoad } from '../operations.js'
@@ -7,14 +11,46 @@ import { undivided } from '../parts.js'
 import { rhythmWords } from '../rhythm.js'
 import { writingWords } from '../words.js'
 import { writerReasons } from '../writer-reasons.js'
-import { plan } from './plan.js'
 
 /**
  * @import { AnyPlan as Plan } from '../../measures/measure.js'
  * @import { Evidence } from '../writer-reasons.js'
  * @import { WriterRun } from '../ticks/open.js'
  * @import { Loaded } from '../index.js'
+ * @import { Settings } from '../../../settings.js'
+ * @import { Delivery } from '../../workloads/declare.js'
  */
+
+// What a client that sends in bundles adds to the plan of clients.
+
+/**
+ * @typedef {ReturnType<typeof sendingOf>} SendingPart
+ */
+
+/** @param {Settings} settings */
+const sendingOf = (settings) => {
+  const { options, play } = strategyNamed(settings.strategy)
+  return {
+    delivery: certain(play.delivery),
+    /** Most operations of a bundle. */ bundleSize: options.includes('bundleSize') ? settings.bundleSize : 1,
+    delayMs: settings.delayMs ?? null,
+    loseEvery: settings.loseEvery ?? null,
+    /** All numbers once, in whole bundles; else what is due. */ isWhole: playsPasses(settings),
+  }
+}
+
+/** @param {Settings} settings */
+const plan = (settings) => {
+  const ofClients = clientsPlan(settings)
+  const sending = sendingOf(settings)
+  /** @param {readonly number[]} numbers of the writers of this process */
+  return (numbers) => {
+    const own = ofClients(numbers)
+    /** @type {'bundles'} */
+    const flow = 'bundles'
+    return { ...own, flow, clients: { ...own.clients, connections: 1 }, sending }
+  }
+}
 
 /** @param {Evidence} run */
 const behind = ({ plan: { sending } }) =>

@@ -6,11 +6,11 @@ import { certain } from '../../base/typed.js'
 import { operationsIn } from '../../probes/operations.js'
 import { addressOf, endpointOf } from '../../servers/address.js'
 import { delayProxy, throughProxy } from '../../servers/delay.js'
+import { listIn } from '../../servers/lists.js'
 import { libraryIn } from '../../servers/scripts.js'
 import { ownerOf } from '../../servers/topology.js'
 import { noTally } from '../../wire/decode.js'
 import { endInTime, passesOf, scheduleAt } from '../clients/open.js'
-import { counted } from './counted.js'
 import { bundlesFlow } from './flow.js'
 import { ioredisCarrier } from './ioredis-carrier.js'
 import { socketCarrier } from './socket-carrier.js'
@@ -18,9 +18,68 @@ import { socketCarrier } from './socket-carrier.js'
 /**
  * @import { Times } from './socket-carrier.js'
  * @import { Target } from '../../servers/open.js'
- * @import { SendingPart } from './plan.js'
+ * @import { SendingPart } from './index.js'
  * @import { WriterRun } from '../ticks/open.js'
+ * @import { Counts } from '../../probes/ledger.js'
+ * @import { Amounts, Sum } from '../../workloads/declare.js'
+ * @import { strategyOf } from '../../workloads/bound-strategy.js'
  */
+
+// Reads the counters of a run from the servers and compares them with what was acknowledged.
+
+/**
+ * @typedef {ReturnType<typeof strategyOf>} Strategy
+ */
+
+const pageSize = 5000
+
+/**
+ * @param {Strategy} strategy
+ * @param {Target} target
+ * @returns {Promise<Float64Array>} of counter i + 1
+ */
+const amountsIn = async (strategy, target) => {
+  const { play, counters } = certain(strategy.amounts())
+  const { commands } = strategy.bundle(play)
+  const control = target.control(ownerOf(target.topology, strategy.keyOf(1)))
+  const amounts = new Float64Array(counters)
+  for (let from = 0; from < counters; from += pageSize) {
+    const numbers = Array.from({ length: Math.min(pageSize, counters - from) }, (_, i) => from + i + 1)
+    const [[name, ...args]] = commands(numbers, numbers.length)
+    const found = listIn(name, await control.call(name, args))
+    // What is no number was not written by us, and cannot be incremented.
+    for (const [i, amount] of found.entries()) amounts[from + i] = Number(amount) || 0
+  }
+  return amounts
+}
+
+const sumOf = (/** @type {Float64Array} */ amounts) => amounts.reduce((sum, amount) => sum + amount, 0)
+
+/**
+ * Reads the counters; what it returns reads them again, and compares.
+ * @param {Strategy} strategy
+ * @param {Target} target
+ * @param {boolean} inPasses it is known how often each was incremented
+ */
+const counted = async (strategy, target, inPasses) => {
+  const before = await amountsIn(strategy, target)
+  /** @param {Counts} outcome @returns {Promise<Sum>} */
+  return async ({ offered, acked, uncertain, unsettled }) => {
+    const after = await amountsIn(strategy, target)
+    const { expected } = certain(strategy.amounts())
+    let different = 0
+    if (inPasses && acked === offered)
+      for (const [i, amount] of after.entries()) if (amount - before[i] !== expected(i + 1)) different++
+    return {
+      before: sumOf(before),
+      after: sumOf(after),
+      acked,
+      // What the run did not wait for may have been done as well.
+      uncertain: uncertain + unsettled,
+      different,
+    }
+  }
+}
 
 /**
  * How the time of a run was spent by the sending thread, in ms. Waiting: its event loop was idle.

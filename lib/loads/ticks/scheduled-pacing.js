@@ -4,7 +4,7 @@ import { ticker } from './ticker.js'
 
 /**
  * @import { Timers } from '../../base/timers.js'
- * @import { TickInPortions } from './portions.js'
+ * @import { TickInPortions } from './writer.js'
  * @import { TickTimes } from './ticker.js'
  *
  * @typedef {object} Pacing how ticks are paced

@@ -1,14 +1,10 @@
 // Offers the plan's ticks to a driver, with the plan's pacing, until the time is over or it is stopped.
-
 import { chunkRange } from '../../base/ranges.js'
 import { alarm, deferred, systemTimers } from '../../base/timers.js'
 import { pacerOf } from '../../plan/pacer.js'
 import { tickValues } from '../../plan/tick-values.js'
 import { batchDraws, isDrawn } from '../../traffic/items.js'
 import { coursePacing } from '../course-pacing.js'
-import { closedPacing } from './closed-pacing.js'
-import { tickInPortions } from './portions.js'
-import { saturatingPacing } from './saturating-pacing.js'
 import { scheduledPacing } from './scheduled-pacing.js'
 
 /**
@@ -24,6 +20,130 @@ import { scheduledPacing } from './scheduled-pacing.js'
  *
  * @typedef {Awaited<ReturnType<typeof socketDriver>>} Driver
  */
+
+// Begins a tick of all writers in this process one portion at a time: the values and the ids of the same items. A batch of
+// few items is one portion.
+
+/**
+ * @typedef {ReturnType<typeof tickInPortions>} TickInPortions
+ */
+
+/**
+ * @param {object} needs
+ * @param {Tick[]} needs.ticks one a writer
+ * @param {Pick<Driver, 'portionsOf' | 'carriersOf' | 'offer'>} needs.driver
+ * @param {Pick<ReturnType<typeof ledgerOf>, 'seal' | 'skipPart'>} needs.ledger
+ * @param {number} [needs.from] the portion that is begun first; after the last comes the first
+ */
+export const tickInPortions = ({ ticks, driver, ledger, from = 0 }) => {
+  const counts = ticks.map((tick) => driver.portionsOf(tick).length)
+  const most = Math.max(...counts)
+  let begun = 0
+  const place = () => (from + begun) % most
+
+  /** @param {(tick: Tick, portion: number) => void} what is done with the next portion; true: it was the last */
+  const take = (what) => {
+    const at = place()
+    for (const [t, tick] of ticks.entries()) if (at < counts[t]) what(tick, at)
+    begun++
+    if (begun < most) return false
+    for (const { account } of ticks) ledger.seal(account)
+    return true
+  }
+  const skip = (/** @type {Tick} */ tick, /** @type {number} */ portion) => {
+    for (const batch of driver.carriersOf(driver.portionsOf(tick)[portion]))
+      ledger.skipPart(tick.account, batch)
+  }
+  return {
+    /** Begins the next portion; true: it was the last. */
+    next: () => take(driver.offer),
+    /** Begins no more of the tick. Returns the first portion that was not begun. */
+    giveUp: () => {
+      const at = place()
+      while (!take(skip)) {}
+      return at
+    },
+  }
+}
+
+// Each writer waits for its batch and then sleeps, as the published programs did.
+
+/**
+ * @param {object} needs
+ * @param {number} needs.writers
+ * @param {number} needs.sleepMs
+ * @param {(i: number) => boolean} needs.isOver
+ * @param {(writer: number, i: number, then: () => void) => void} needs.write then: all of it has an outcome
+ * @param {() => void} needs.finish
+ * @param {Timers} needs.timers
+ * @returns {Pacing}
+ */
+const closedPacing = ({ writers, sleepMs, isOver, write, finish, timers }) => {
+  let running = writers
+  /** @type {Set<NodeJS.Timeout>} */
+  const sleeping = new Set()
+  /** @param {number} writer @param {number} i */
+  const writeTick = (writer, i) => {
+    if (isOver(i)) {
+      if (--running === 0) finish()
+      return
+    }
+    write(writer, i, () => {
+      const timer = timers.setTimeout(() => {
+        sleeping.delete(timer)
+        writeTick(writer, i + 1)
+      }, sleepMs)
+      sleeping.add(timer)
+    })
+  }
+  return {
+    start() {
+      for (let writer = 0; writer < writers; writer++) writeTick(writer, 0)
+    },
+    stop() {
+      for (const timer of sleeping) timers.clearTimeout(timer)
+    },
+    more() {},
+    next: () => 0,
+    waits: () => false,
+    giveUp() {},
+  }
+}
+
+// Ticks as fast as the servers accept them.
+
+/**
+ * @param {object} needs
+ * @param {() => number} needs.elapsed
+ * @param {() => boolean} needs.hasRoom
+ * @param {(i: number) => boolean} needs.isOver
+ * @param {(i: number, dueMs: number) => TickInPortions} needs.begin
+ * @param {() => void} needs.finish everything was begun
+ * @returns {Pacing}
+ */
+const saturatingPacing = ({ elapsed, hasRoom, isOver, begin, finish }) => {
+  let next = 0
+  /** @type {TickInPortions | null} */
+  let current = null
+  const more = () => {
+    while ((current || !isOver(next)) && hasRoom()) {
+      current ??= begin(next++, elapsed())
+      if (current.next()) current = null
+    }
+    if (!current && isOver(next)) finish()
+  }
+  return {
+    start: more,
+    stop() {},
+    more,
+    next: () => next,
+    waits: () => current !== null,
+    giveUp() {
+      current?.giveUp()
+      current = null
+    },
+  }
+}
 
 const settleCheckMs = 5
 // A batch that takes longer than this at the end of the time is not waited for.

@@ -1,21 +1,21 @@
 // Workers of a queue: each takes jobs over its own connection, does their work one after the other, and confirms them. One
 // more connection a process reports that they are alive, and returns the jobs of silent workers to the queue.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settledWithin } from '../../base/timers.js'
 import { certain } from '../../base/typed.js'
+import { asValues, laneOf } from '../../transport/lane.js'
+import { ruleOf } from '../../transport/refusals.js'
+import { commandBytes } from '../../wire/encode.js'
+import { jobIn } from '../../workloads/queue/job.js'
 import { jobsIn } from '../../workloads/queue/replies.js'
-import { doneOf } from './work-sink.js'
-import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.js'
 
 /**
  * @import { Socket } from 'node:net'
  * @import { Machine } from '../../base/timers.js'
- * @import { BoundWork } from '../../workloads/bind/worker.js'
+ * @import { BoundWork, Known } from '../../workloads/bind/worker.js'
  * @import { Workers } from '../../workloads/declare.js'
  * @import { Taken } from '../../workloads/queue/replies.js'
- * @import { WorkerConnection } from './worker-calls.js'
- * @import { WorkSink } from './work-sink.js'
+ * @import { Reply } from '../../wire/values.js'
  *
  * @typedef {object} Bound of the strategy's declaration
  * @property {Workers['promise']} promise
@@ -47,6 +47,174 @@ import { askingOf, LostReply, Refused, workerConnection } from './worker-calls.j
  * @property {WorkSink} sink
  * @property {Machine} machine
  */
+
+// One connection of a worker: commands are written together, and their replies arrive together. When it is lost, so are the
+// replies, and a new one is made.
+
+/** A server refused all commands of a call. */
+class Refused extends Error {}
+
+/** How commands are sent, and what follows a refusal. @param {Pick<WorkersNeeds, 'server' | 'sink'>} needs */
+const askingOf = ({ server: { refresh }, sink }) => {
+  /** @param {Reply[]} replies @param {RegExp | null} mayFail */
+  const errorsIn = (replies, mayFail) =>
+    replies.flatMap((reply) =>
+      reply instanceof Error && !mayFail?.test(reply.message) ? [reply.message] : [],
+    )
+
+  /**
+   * The replies that are not refusals; rejects if all are.
+   * @param {WorkerConnection} connection
+   * @param {readonly BoundWork[]} works of more than one a transaction
+   * @param {Known} known
+   * @param {readonly Taken[]} [jobs]
+   */
+  return async (connection, works, known, jobs = []) => {
+    const [{ work }] = works
+    const made = works.flatMap((one) => one.commands(known, jobs))
+    const commands = works.length > 1 ? [['MULTI'], ...made, ['EXEC']] : made
+    let replies = await connection.call(commands)
+    let errors = errorsIn(replies, work.mayFail)
+    const { withText } = works[0]
+    if (withText && errors.some((line) => line.startsWith('NOSCRIPT'))) {
+      replies = await connection.call(withText(known, jobs))
+      errors = errorsIn(replies, work.mayFail)
+    }
+    if (errors.length === 0) return replies.filter((reply) => !(reply instanceof Error))
+    for (const line of errors) sink.refused(ruleOf(line, '').cause)
+    if (errors.length < replies.length && works.length === 1)
+      return replies.filter((reply) => !(reply instanceof Error))
+    const { action } = ruleOf(errors[0], '')
+    if (action === 'there' || action === 'asking' || action === 'later') {
+      await refresh().catch(() => {})
+      if (action === 'there') connection.cut()
+    }
+    throw new Refused(errors[0])
+  }
+}
+
+/** The replies were lost; commands that were sent may have been executed. */
+class LostReply extends Error {
+  /** @param {boolean} isSent */
+  constructor(isSent) {
+    super()
+    this.isSent = isSent
+  }
+}
+
+/** @typedef {{ replies: Reply[], resolve: (replies: Reply[]) => void, reject: (error: Error) => void }} Call */
+
+/**
+ * @param {object} needs
+ * @param {Parameters<typeof laneOf>[0]['open']} needs.open
+ * @param {(error?: Error) => void} needs.onDown
+ * @param {(tookMs: number) => void} [needs.onRenewed]
+ * @param {Machine} needs.machine
+ */
+const workerConnection = ({ open, onDown, onRenewed = () => {}, machine }) => {
+  /** @type {(() => void)[]} */
+  const waiting = []
+  let closed = false
+
+  const wake = () => {
+    for (const resolve of waiting.splice(0)) resolve()
+  }
+  const fail = () => {
+    for (const { reject } of lane.drain()) reject(new LostReply(true))
+  }
+  /** @param {Call} call @param {Reply} reply @param {number} left */
+  const take = ({ replies, resolve }, reply, left) => {
+    replies.push(reply)
+    if (left === 0) resolve(replies)
+  }
+  /** @type {ReturnType<typeof laneOf<Call>>} */
+  const lane = laneOf({
+    open,
+    decoder: asValues(),
+    events: {
+      onReplied: take,
+      onRefused: (call, line, left) => take(call, new Error(line), left),
+      onUp: wake,
+      onDown(_, error) {
+        fail()
+        if (!closed) onDown(error)
+      },
+      onRenewed(_, tookMs) {
+        onRenewed(tookMs)
+        wake()
+      },
+    },
+    machine,
+  })
+
+  return {
+    connect: lane.connect,
+    isUp: lane.isUp,
+    renew: lane.renew,
+    cut: lane.cut,
+    /** Resolves when it is connected or closed. */
+    up: () =>
+      lane.isUp() || closed
+        ? Promise.resolve()
+        : new Promise((/** @type {(value: void) => void} */ resolve) => {
+            waiting.push(resolve)
+          }),
+    /** Sends commands in one write. @param {readonly string[][]} commands @returns {Promise<Reply[]>} */
+    call: (commands) =>
+      new Promise((resolve, reject) => {
+        if (closed || !lane.isUp()) return reject(new LostReply(false))
+        lane.push({ replies: [], resolve, reject }, commands.length, machine.clock())
+        lane.write(commandBytes(commands))
+      }),
+    close() {
+      closed = true
+      lane.close()
+      fail()
+      wake()
+    },
+  }
+}
+
+/** @typedef {ReturnType<typeof workerConnection>} WorkerConnection */
+
+// Where a worker's flow reports what it does: the records of the run, or the journal that brings it to them from another process.
+
+/**
+ * @typedef {object} WorkSink
+ * @property {(worker: number, maker: string, number: number, times: JobTimes) => void} done
+ * @property {(worker: number) => void} foreign a text that is no job of ours was taken, and confirmed
+ * @property {(jobs: number, tookMs: number) => void} took
+ * @property {(jobs: number, tookMs: number) => void} confirmed
+ * @property {(worker: number, ms: number) => void} busy with jobs in hand
+ * @property {(cause: string) => void} refused
+ * @property {(lost: 'take' | 'confirm' | 'other') => void} lostReply
+ * @property {(jobs: number) => void} reclaimed
+ * @property {(tookMs: number) => void} renewed a connection was opened anew, as it was asked for
+ * @property {(kind: string, text: string) => void} event
+ *
+ * @typedef {{ waitUs: number, wholeUs: number, workUs: number, doneUs: number }} JobTimes from when it was due to when it was
+ *   taken, and to when it was done; of its work; and when it was done, by the clock of the queue's server
+ */
+
+/** Reports a job that a worker has done. @param {WorkersNeeds} needs */
+const doneOf = ({ workers: { names, first }, server: { nowUs }, sink, machine: { clock } }) => {
+  const lastMs = new Float64Array(names.length)
+  /** @param {number} index @param {Taken} taken @param {number} takenMs @param {number} doneMs both by the clock @param {number} workMs */
+  return (index, { text }, takenMs, doneMs, workMs) => {
+    const job = jobIn(text)
+    const fromMs = Math.max(takenMs, lastMs[index])
+    lastMs[index] = doneMs
+    sink.busy(first + index, doneMs - fromMs)
+    if (job === null) return sink.foreign(first + index)
+    const doneUs = nowUs() - (clock() - doneMs) * 1000
+    sink.done(first + index, job.maker, job.number, {
+      waitUs: doneUs - (doneMs - takenMs) * 1000 - job.dueUs,
+      wholeUs: doneUs - job.dueUs,
+      workUs: workMs * 1000,
+      doneUs,
+    })
+  }
+}
 
 const blockMs = 250
 const aliveMs = 1000

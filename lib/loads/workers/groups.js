@@ -20,7 +20,7 @@ import { journalReader } from './journal.js'
  * @import { Readable } from 'node:stream'
  * @import { instrumentsOf } from '../../measures/index.js'
  * @import { WorkPlan } from './plan.js'
- * @import { WorkSink } from './work-sink.js'
+ * @import { WorkSink } from './flow.js'
  * @import { Orders } from './process.js'
  *
  * @typedef {ReturnType<Awaited<ReturnType<typeof instrumentsOf>>['own']>} Measured

@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { exactly } from '../../base/typed.js'
 
-/** @import { WorkSink } from './work-sink.js' */
+/** @import { WorkSink } from './flow.js' */
 
 const fields = 8
 const recordBytes = fields * 8
