@@ -3,7 +3,7 @@
 /**
  * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
  *
- * @import { Metric } from './metrics.js'
+ * @import { Metric } from './fetch.js'
  * @typedef {{ Name: string, Value: string }[]} Dimensions
  *
  * @typedef {object} Series what to fetch

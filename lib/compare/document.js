@@ -1,5 +1,6 @@
 // compare.json: its shape, and a comparison as such a document and back.
 import * as S from '../base/shape.js'
+import { exactly } from '../base/typed.js'
 import { plainData } from '../base/units.js'
 import { measureNamed } from '../result/metrics.js'
 import { conclusionOf } from './conclusion.js'
@@ -149,7 +150,7 @@ const differenceIn = ({ baseline, other, verdict, ...found }) => ({
   ...found,
   centreA: baseline.centre,
   centreB: other.centre,
-  verdict: verdict ?? /** @type {const} */ ('unclear'),
+  verdict: verdict ?? exactly('unclear'),
 })
 
 /** The comparison of a document. @param {CompareAnswer} answer @returns {Comparison} */

@@ -2,17 +2,17 @@
 // turn, and gets the result of all at the end.
 import { randomUUID } from 'node:crypto'
 import { availableParallelism, hostname } from 'node:os'
-import { TargetError } from '../base/errors.js'
-import { period, plainText } from '../base/units.js'
+import { InterruptedError, TargetError } from '../base/errors.js'
+import { rangesText } from '../base/ranges.js'
+import { period, plainText, several } from '../base/units.js'
 import { disconnect } from '../servers/disconnect.js'
 import { boxOf } from './box.js'
 import { clockRefusal, fleetClock } from './clock.js'
 import { controlOf, openControl } from './control.js'
-import { liveNow } from './gather.js'
+import { decisionOf, liveNow } from './gather.js'
 import { heartbeatOf, sharedFactsOf } from './heartbeat.js'
 import { encodeInterval } from './interval.js'
 import { readingOfRun } from './shared-plan.js'
-import { begunRun, runEnded, startOfRun } from './starting.js'
 import { lossesOf } from './status.js'
 import { stoppingOf } from './stopping.js'
 import { leadingOf } from './thread.js'
@@ -21,10 +21,11 @@ import { leadingOf } from './thread.js'
  * @import { Redis } from 'ioredis'
  * @import { Warning } from '../measures/warnings.js'
  * @import { IntervalStore } from './box.js'
- * @import { Place } from './control.js'
+ * @import { Place, Control } from './control.js'
  * @import { Heartbeat } from './heartbeat.js'
  * @import { Interval } from './interval.js'
  * @import { Line } from '../measures/fold.js'
+ * @import { BoxDescription } from './gather.js'
  *
  * @typedef {Awaited<ReturnType<typeof joinFleet>>} Member
  *
@@ -56,6 +57,107 @@ import { leadingOf } from './thread.js'
  * @property {AbortSignal} stopNow nothing is waited for any more
  * @property {boolean} stopsAll the box that is stopped stops all
  */
+
+// Before a run begins: a reader waits until there is one, everybody waits for the start, and the leader decides on it.
+
+const everyMs = 100
+const checkEveryMs = 500
+// From the decision on every box has so long to hear of it.
+const leadInMs = 1500
+
+const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** @param {string} run */
+const runEnded = (run) =>
+  new TargetError(
+    `--run ${run} has ended: its result is printed by millrace fleet report ${run}; take another --run for a new one`,
+    { code: 'RUN_ENDED' },
+  )
+
+/**
+ * What the writers of a run have said of it, waited for as long as they wait for each other.
+ * @param {Control} control
+ * @param {Pick<Needs, 'run' | 'asked' | 'say' | 'stop' | 'place'>} needs
+ * @returns {Promise<Record<string, string>>}
+ */
+const begunRun = async (control, { run, asked, say, stop, place }) => {
+  const waitsFrom = performance.now()
+  let isSaid = false
+  for (;;) {
+    if (stop.aborted) throw new InterruptedError()
+    const fields = await control.run()
+    if (fields.state === 'done') throw runEnded(run)
+    if (fields.data !== undefined) return fields
+    if (performance.now() - waitsFrom > asked.withinMs)
+      throw new TargetError(
+        `--run ${run}: no writer has begun it on ${place.address} after ${period(asked.withinMs)} (--join-within); start the writers with the same --run and --control`,
+        { code: 'FLEET_MISSING' },
+      )
+    if (!isSaid) say(`--run ${run}: waiting for its writers (--join-within ${period(asked.withinMs)})`)
+    isSaid = true
+    await sleep(checkEveryMs)
+  }
+}
+
+/**
+ * For a run that has not begun: the leader decides from what the boxes say.
+ * @param {Pick<Needs, 'asked' | 'warn'>} needs
+ * @param {{ control: Control, writers: number, live: readonly BoxDescription[], begunMs: number, nowMs: () => number }} known
+ */
+const decide = async ({ asked, warn }, { control, writers, live, begunMs, nowMs }) => {
+  const decision = decisionOf({ live, writers, waitedMs: nowMs() - begunMs, ...asked })
+  if ('refused' in decision) await control.set('refused', decision.refused)
+  if (!('start' in decision)) return
+  if (decision.missing.length > 0)
+    warn({
+      code: 'fleet-partial',
+      message: `begun without writers ${rangesText(decision.missing)} (--partial)`,
+      invalidates: false,
+    })
+  await control.start(Math.ceil(nowMs() + leadInMs))
+}
+
+/**
+ * Waits until the run begins.
+ * @param {Needs} needs
+ * @param {object} box
+ * @param {Control} box.control
+ * @param {Heartbeat} box.heartbeat
+ * @param {AbortSignal} box.signal ends the waiting
+ * @param {number} box.writers
+ * @param {number} box.begunMs
+ * @param {() => number} box.nowMs by the control's clock
+ * @param {() => Promise<readonly BoxDescription[]>} box.live
+ * @param {() => Promise<void>} box.onLead before the first decision
+ * @returns {Promise<number>} epoch by the control's clock
+ */
+const startOfRun = async ({ run, kind, asked, say, warn }, { heartbeat, signal, live, onLead, ...known }) => {
+  const { writers } = known
+  const who = kind === 'producer' ? 'all of ' : ''
+  let isSaid = false
+  let isKnown = false
+  for (;;) {
+    if (signal.aborted) throw new InterruptedError()
+    const { refused, startMs = null } = heartbeat.answer() ?? {}
+    if (refused) throw new TargetError(`--run ${run}: ${refused}`, { code: 'FLEET_MISSING' })
+    if (startMs !== null) return startMs
+    await heartbeat.beat()
+    const { startMs: decided = null, stop = '' } = heartbeat.answer() ?? {}
+    if (heartbeat.leads() && decided === null && stop === '') {
+      if (!isKnown) await onLead()
+      isKnown = true
+      await live()
+        .then((descriptions) => decide({ asked, warn }, { ...known, live: descriptions }))
+        .catch(() => {})
+    }
+    if (!isSaid)
+      say(
+        `--run ${run}: ready, waiting for ${who}${several(writers, 'writer')} (--join-within ${period(asked.withinMs)})`,
+      )
+    isSaid = true
+    await sleep(everyMs)
+  }
+}
 
 /**
  * What a box says of itself, to all that look at the run.

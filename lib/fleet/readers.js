@@ -4,7 +4,7 @@ import { ofReaders, reading } from '../measures/index.js'
 import { boxRow, measuredOfBoxes, withMeasured } from './measured.js'
 
 /**
- * @import { LiveShare } from '../probes/live-share.js'
+ * @import { LiveShare } from '../loads/fetches/verifying.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { BoxFold, Checkpoint } from './fold.js'
  * @import { BoxDescription } from './gather.js'

@@ -16,7 +16,7 @@ import { section } from './section.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { RoleTotals } from '../probes/others.js'
  * @import { Row } from './fields.js'
- * @import { WatchedNode } from '../probes/replication-cost.js'
+ * @import { WatchedNode } from './costs.js'
  *
  * @typedef {object} NodeTotals what per-item costs are made of
  * @property {number | null} cpu_s of all nodes, replicas too

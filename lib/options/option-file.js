@@ -99,10 +99,11 @@ const typedValue = ({ type, values = {} }, value) => {
 
 /** The rate and the rhythm of a plan. @param {AnyPlan} plan */
 const rhythmOf = (plan) => {
-  const { quantity, periodMs, chunks, rate, rates, fetchHz } = plan
-  if ('limit' in plan) return fetchHz ? { fetchHz: typedRates(rates) ?? fetchHz, pacing: null } : { periodMs }
+  const { quantity, periodMs, chunks, rate, rates, clients } = plan
+  if ('limit' in plan)
+    return plan.fetchHz ? { fetchHz: typedRates(rates) ?? plan.fetchHz, pacing: null } : { periodMs }
   if (rates) return { rate: typedRates(rates), pacing: null }
-  if (plan.clients) return { rate: plan.nominalHz ?? 'max' }
+  if (clients) return { rate: plan.nominalHz ?? 'max' }
   if (rate === 'max') return { rate, periodMs, chunks }
   if (plan.pacing !== 'smooth') return { periodMs, chunks }
   return Number.isInteger(periodMs)

@@ -23,7 +23,7 @@ export const measurableGrowth = ({ topology: { masters } }, bytes) =>
  * @typedef {object} StoredData what the masters hold at a moment
  * @property {number | null} dataBytes
  * @property {number | null} keys
- * @property {number[] | null} gathered members of the keys that gather items, as lib/servers/item-counts.js counts them
+ * @property {number[] | null} gathered members of the keys that gather items, as lib/run/stored-data.js counts them
  * @property {Strange | null} [strange] keys of others; null: not asked, or not answered
  * @property {number[] | null} [holderBytes] what these keys take by MEMORY USAGE; null: not asked, or not answered
  */

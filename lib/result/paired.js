@@ -4,7 +4,7 @@ import { studentQuantile } from '../base/distributions.js'
 import { judged, levelsOf, missed, smallestEffect, unjudged } from './verdict.js'
 
 /**
- * @import { Criticals } from './sequential.js'
+ * @import { Criticals } from './rounds-plan.js'
  * @import { Difference } from './verdict.js'
  */
 /** @typedef {{ a: number, b: number, first: 'a' | 'b' }} Pair one round; first: which of them ran first */

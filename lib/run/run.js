@@ -1,9 +1,8 @@
 // One run on servers that are open: settings in, the judged result out. It prints nothing and starts nothing; events are
 // reported to its observer.
-
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { withUndo } from '../base/undo.js'
-import { period, several } from '../base/units.js'
+import { bytes, count, percent, period, plainText, several } from '../base/units.js'
 import { millraceVersion } from '../base/version.js'
 import { storeInMemory } from '../fleet/interval-store.js'
 import { unfilledWarnings } from '../loads/clients/fill.js'
@@ -17,6 +16,7 @@ import { announceEnded } from '../servers/announcements.js'
 import { newcomerCheck, preflight } from '../servers/preflight.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
 import { readingInThreads } from '../threads/reading.js'
+import { slotOf } from '../wire/slot.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
 import {
@@ -33,15 +33,13 @@ import { findPlan } from './find-announced.js'
 import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
 import { frameOf, played } from './frame.js'
-import { guardOf } from './guard.js'
-import { placementWarnings, sharedKeysOf } from './placement.js'
 import { lengthMs } from './second.js'
 import { checkSnapshot, snapshotOf } from './snapshot.js'
 import { versionsOf } from './versions.js'
 import { writeRun } from './write-run.js'
 
 /**
- * @import { ReaderSettings, Settings } from '../../settings.js'
+ * @import { ReaderSettings, Settings, GuardLimits } from '../../settings.js'
  * @import { IntervalStore } from '../fleet/box.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
@@ -55,6 +53,8 @@ import { writeRun } from './write-run.js'
  * @import { WriteNeeds } from './write-run.js'
  * @import { Line } from '../measures/fold.js'
  * @import { Facts } from '../result/facts.js'
+ * @import { Layout } from '../servers/topology.js'
+ * @import { NodeRow } from '../probes/node-sampler.js'
  *
  * @typedef {(step: () => unknown) => void} Undo
  *
@@ -89,6 +89,80 @@ import { writeRun } from './write-run.js'
  * @property {AbortSignal} stop ends the load; what is under way settles
  * @property {AbortSignal} stopNow ends the run without waiting for anything
  */
+
+// Ends a run before it harms the target: judged once a second by what the nodes say.
+
+/**
+ * @param {GuardLimits} limits
+ * @returns {(rows: NodeRow[]) => string | null} takes the rows of a second and returns the first limit exceeded, in words
+ */
+export const guardOf = ({ evicted: mostEvicted, memoryPct, lagBytes }) => {
+  /** @type {Map<string, number>} */
+  const evicted = new Map()
+
+  /** @param {NodeRow} row */
+  const fault = (row) => {
+    const { address, evicted: more = 0, memory_bytes: used, memory_limit_bytes: limit, lag_bytes: lag } = row
+    const sum = (evicted.get(address) ?? 0) + Number(more ?? 0)
+    evicted.set(address, sum)
+    const usedPct = used && limit ? (Number(used) / Number(limit)) * 100 : 0
+    if (mostEvicted !== null && sum > mostEvicted)
+      return `evicted ${count(sum)} keys (evicted>${mostEvicted}); raise maxmemory, shorten lifetimes or write less`
+    if (memoryPct !== null && usedPct > memoryPct)
+      return `uses ${percent(usedPct)} of its memory, ${bytes(Number(limit))} (memory>${memoryPct}%); shorten lifetimes or write less`
+    if (lagBytes !== null && Number(lag ?? 0) > lagBytes)
+      return `is ${bytes(Number(lag))} behind its master (lag>${bytes(lagBytes)}); lower the rate or look at its network`
+  }
+
+  return (rows) => {
+    // Reads every row, so that the sums miss none.
+    const faults = rows.map((row) => ({ address: row.address, words: fault(row) }))
+    const first = faults.find(({ words }) => words)
+    return first ? `${plainText(first.address)} ${first.words}` : null
+  }
+}
+
+// Whether several sorted sets are evenly distributed over the masters, by the current map of slots.
+
+// Keys of a minute are many over a run, so one of them does not matter.
+const mostShared = 64
+
+/** @param {Plan} plan @param {Layout | { masters: string[], owners: Uint16Array | null }} topology @returns {Warning[]} */
+export const placementWarnings = ({ sets, placement }, { masters, owners }) => {
+  if (!owners || masters.length < 2 || placement === 'same-slot') return []
+  if (sets.length < (placement === 'spread' ? 1 : 2)) return []
+  const perMaster = masters.map((_, index) => sets.filter((set) => owners[slotOf(set)] === index).length)
+  const few = placement === 'spread' && sets.length < masters.length
+  if (!few && Math.max(...perMaster) - Math.min(...perMaster) <= 1) return []
+  const list = perMaster.map((n, i) => `shard ${i + 1} ${n}`).join(', ')
+  const advice = few
+    ? `--ns ${masters.length} or a multiple of it reaches every shard`
+    : placement === 'spread'
+      ? 'the slots themselves lie unevenly'
+      : 'use --spread'
+  return [
+    {
+      code: 'placement',
+      message: `${several(sets.length, 'sorted set')} are spread unevenly over the shards (${list}); ${advice}`,
+      invalidates: false,
+    },
+  ]
+}
+
+/**
+ * The keys that gather ids or values of many items, each with its shard: one of them can make a shard busier than the
+ * others.
+ * @param {Plan} plan
+ * @param {{ masters: string[], owners: Uint16Array | null }} topology
+ * @returns {{ key: string, shard: number }[]}
+ */
+const sharedKeysOf = (plan, { owners }) => {
+  if (!owners) return []
+  const now = Math.floor(Date.now() / 60_000)
+  const counts = strategyOf(plan).holders().counts(now)
+  const keys = [...new Set(counts.flatMap(({ keys: [...each] }) => each))]
+  return keys.length > mostShared ? [] : keys.map((key) => ({ key, shard: owners[slotOf(key)] + 1 }))
+}
 
 /**
  * The facts of a run that are known before it begins.

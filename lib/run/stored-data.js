@@ -1,6 +1,5 @@
 // The keys and bytes of the masters before the first write and after the last. Items of an earlier run are waited for if
 // they soon expire; otherwise their memory is measured separately.
-
 import { sleep } from '../base/settlement.js'
 import { atMost } from '../base/timers.js'
 import { period } from '../base/units.js'
@@ -8,7 +7,7 @@ import { announcementOf } from '../plan/announcement.js'
 import { isLease, typesOfPlan } from '../plan/ownership.js'
 import { dataBytesIn, dataIn } from '../probes/baseline.js'
 import { scan } from '../servers/found-keys.js'
-import { gatheredIn, holderBytesIn } from '../servers/item-counts.js'
+import { ownerOf } from '../servers/topology.js'
 import { lengthMs } from './second.js'
 
 /**
@@ -17,7 +16,57 @@ import { lengthMs } from './second.js'
  * @import { Strange, StoredData } from '../probes/memory-cost.js'
  * @import { Target } from '../servers/open.js'
  * @import { WriteRun } from './write-run.js'
+ * @import { strategyOf } from '../workloads/bound-strategy.js'
  */
+
+// How many items a plan's keys hold that gather items: asked of the servers, a command a key.
+
+/** @typedef {ReturnType<typeof strategyOf>} Strategy */
+
+// How many answers are waited for at once.
+const askedAtOnce = 1000
+const samples = 1000
+
+/**
+ * @param {Pick<Target, 'topology' | 'control'>} target
+ * @param {Pick<Strategy, 'holders'>} strategy
+ * @param {number} nowMs epoch
+ * @returns {Promise<number[]>} of each family of such keys
+ */
+const gatheredIn = (target, strategy, nowMs) => ofHolders(target, strategy, nowMs, ({ command }) => [command])
+
+/**
+ * Bytes of the same keys, by enough of their elements.
+ * @param {Pick<Target, 'topology' | 'control'>} target
+ * @param {Pick<Strategy, 'holders'>} strategy
+ * @param {number} nowMs epoch
+ */
+const holderBytesIn = (target, strategy, nowMs) =>
+  ofHolders(target, strategy, nowMs, () => ['MEMORY', 'USAGE'], ['SAMPLES', String(samples)])
+
+/**
+ * @param {Pick<Target, 'topology' | 'control'>} target
+ * @param {Pick<Strategy, 'holders'>} strategy
+ * @param {number} nowMs epoch
+ * @param {(holder: { command: string }) => string[]} ask words before the key
+ * @param {string[]} [after] words behind it
+ * @returns {Promise<number[]>} the sum of each family
+ */
+const ofHolders = async ({ topology, control }, strategy, nowMs, ask, after = []) => {
+  /** @type {number[]} */
+  const counts = []
+  for (const { keys, ...holder } of strategy.holders().counts(Math.floor(nowMs / 60_000))) {
+    let sum = 0
+    for (let from = 0; from < keys.length; from += askedAtOnce) {
+      const some = keys.slice(from, from + askedAtOnce)
+      const [name, ...before] = ask(holder)
+      const asked = some.map((key) => control(ownerOf(topology, key)).call(name, ...before, key, ...after))
+      for (const n of await Promise.all(asked)) sum += Number(n)
+    }
+    counts.push(sum)
+  }
+  return counts
+}
 
 const answerLimitMs = 2000
 const longestWaitMs = 30_000

@@ -1,16 +1,122 @@
 // The phases of a writing run: the warm-up, the measured window, and the draining of what is under way.
 
+import { normalTail } from '../base/distributions.js'
 import { period } from '../base/units.js'
-import { isSteady, secondsThatAgree } from './steady.js'
-import { isWarm, secondsThatTell } from './warm.js'
 
 /**
- * @import { SteadyLine } from './steady.js'
- * @import { WarmLine } from './warm.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Snapshot } from '../probes/seconds.js'
  * @import { Records } from '../loads/write-records.js'
  */
+
+// When a cache is warm: its share of hits shows no trend, and it is full, or has nearly all keys that there are. Pure.
+
+/** So many seconds are compared. */
+const secondsThatTell = 10
+// Kendall's test: a trend is seen at this level, one side or the other.
+const level = 0.1
+// Halves that differ less than this do not matter.
+const leastPoints = 0.3
+// A cache that is not full and grows by more in a second is still filling.
+const growing = 0.002
+
+/** The probability that values without a trend have one as clear (Mann-Kendall). @param {readonly number[]} values */
+export const trendChance = (values) => {
+  const n = values.length
+  let s = 0
+  for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) s += Math.sign(values[j] - values[i])
+  const deviation = Math.sqrt((n * (n - 1) * (2 * n + 5)) / 18)
+  return Math.min(1, 2 * normalTail(Math.max(0, Math.abs(s) - 1) / deviation))
+}
+
+/** @param {readonly number[]} values */
+const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/**
+ * @typedef {object} WarmLine of intervals.ndjson
+ * @property {{ hits?: number, misses?: number }} [cache]
+ * @property {readonly { role?: string, evictions?: number | null, keys?: number | null }[]} nodes
+ */
+
+/** @param {WarmLine} line */
+const shareIn = ({ cache }) => {
+  const keys = (cache?.hits ?? 0) + (cache?.misses ?? 0)
+  return keys > 0 ? ((cache?.hits ?? 0) / keys) * 100 : Number.NaN
+}
+
+/** @param {readonly WarmLine[]} lines */
+const isFilling = (lines) => {
+  const sum = (/** @type {WarmLine} */ { nodes }, /** @type {'evictions' | 'keys'} */ name) =>
+    nodes.reduce((all, row) => (row.role === 'master' ? all + (row[name] ?? 0) : all), 0)
+  const [first, last] = [lines[0], lines[lines.length - 1]]
+  if (lines.some((line) => sum(line, 'evictions') > 0)) return false
+  const grown = sum(last, 'keys') - sum(first, 'keys')
+  return grown > growing * (lines.length - 1) * sum(last, 'keys')
+}
+
+/** Lines so far, the newest last. @param {readonly WarmLine[]} lines */
+export const isWarm = (lines) => {
+  const last = lines.slice(1).slice(-secondsThatTell)
+  if (last.length < secondsThatTell || isFilling(last)) return false
+  const shares = last.map(shareIn)
+  if (shares.some(Number.isNaN)) return false
+  const half = secondsThatTell / 2
+  const apart = Math.abs(meanOf(shares.slice(half)) - meanOf(shares.slice(0, half)))
+  return apart < leastPoints || (trendChance(shares) > level && apart < 3 * leastPoints)
+}
+
+// When a run is steady: latency, rate and CPU of three seconds in a row agree. Pure.
+
+// Tolerance as a ratio: seconds of a steady run differ by chance, a p99 more than a median.
+const secondsThatAgree = 3
+const apart = { rate: 1.1, p50: 1.5, p99: 2, cpu: 1.4 }
+// Smaller differences are within tolerance whatever their ratio.
+const leastUs = 500
+const leastCpuPct = 5
+
+/** @param {readonly (number | null | undefined)[]} values @param {number} ratio @param {number} least */
+const agree = (values, ratio, least) => {
+  const known = values.map((value) => Math.max(least, value ?? Number.NaN))
+  return Math.max(...known) <= ratio * Math.min(...known)
+}
+
+/**
+ * @typedef {object} SteadyLine of intervals.ndjson
+ * @property {number | null} [achieved]
+ * @property {{ intended: { p50: number, p99: number } | null }} latency_us
+ * @property {readonly { cpu_pct?: number | null }[]} nodes
+ * @property {{ cpu_pct?: number | null }} [client]
+ */
+
+/** @param {SteadyLine} line */
+const cpuPct = ({ nodes, client }) =>
+  nodes.reduce((sum, { cpu_pct: pct }) => sum + (pct ?? 0), 0) + (client?.cpu_pct ?? 0)
+
+/** Lines so far, the newest last. @param {readonly SteadyLine[]} lines */
+export const isSteady = (lines) => {
+  // The first second creates keys and compiles code, so it never counts.
+  const last = lines.slice(1).slice(-secondsThatAgree)
+  if (last.length < secondsThatAgree) return false
+  const times = last.map(({ latency_us: { intended } }) => intended)
+  return (
+    agree(
+      last.map(({ achieved }) => achieved),
+      apart.rate,
+      1,
+    ) &&
+    agree(
+      times.map((found) => found?.p50),
+      apart.p50,
+      leastUs,
+    ) &&
+    agree(
+      times.map((found) => found?.p99),
+      apart.p99,
+      leastUs,
+    ) &&
+    agree(last.map(cpuPct), apart.cpu, leastCpuPct)
+  )
+}
 
 // The counters are read this long before the first measured tick, so that they include all of it.
 const markEarlyMs = 25

@@ -5,13 +5,17 @@ import { sleep } from '../base/settlement.js'
 import { certain } from '../base/typed.js'
 import { ledSource } from '../fleet/leader-sampling.js'
 import { dropIndexes, fillKeys, prepareKeys } from '../loads/clients/fill.js'
+import { inFlightWords } from '../loads/clients/in-flight.js'
 import { writingOf } from '../loads/index.js'
+import { namesOfKind } from '../loads/names.js'
 import { recordsOf, sumsOf } from '../loads/write-records.js'
 import { cache } from '../measures/cache.js'
 import { client } from '../measures/client.js'
+import { nodes } from '../measures/nodes.js'
 import { courseOf } from '../plan/course.js'
 import { serversAheadMs } from '../probes/clocks.js'
 import { presenceWatch } from '../probes/presence.js'
+import { changesOf } from '../probes/seconds.js'
 import { removeExpiredIds } from '../servers/expired-ids.js'
 import { recordsInThreads } from '../threads/records.js'
 import { writingInThreads } from '../threads/writing.js'
@@ -20,10 +24,10 @@ import { slotTableBytes } from '../wire/slot-tables.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { frameOf, played } from './frame.js'
 import { idleOf } from './idle.js'
+import { lengthMs } from './second.js'
 import { noStoredData, outliveEarlier, storedDataIn } from './stored-data.js'
 import { measuringWindow } from './window.js'
 import { curveIn, writeResultOf } from './write-result.js'
-import { secondsOf } from './write-seconds.js'
 
 /**
  * @import { Source } from '../measures/measure.js'
@@ -39,6 +43,8 @@ import { secondsOf } from './write-seconds.js'
  * @import { Conductor } from './conductor.js'
  * @import { FrameNeeds, Undo } from './frame.js'
  * @import { Ending } from './write-result.js'
+ * @import { Changes, Seconds } from '../probes/seconds.js'
+ * @import { Line } from '../measures/fold.js'
  *
  * @typedef {FrameNeeds & OfWriters} WriteNeeds
  * @typedef {object} OfWriters
@@ -58,6 +64,68 @@ import { secondsOf } from './write-seconds.js'
  * @property {(before: StoredData) => Promise<void>} begin the writers of this process begin
  * @property {() => Promise<StoredData | null>} earliest what was there before the first writer of the run began; null: none has
  */
+
+// How each second of a writing run is written and shown.
+
+/** Where the seconds go: into the run's files, and in a fleet also to the control server. @param {WriteRun} run @returns {(line: object) => void} */
+const secondsTo = ({ plan, needs: { results }, fleet, instruments, records, window, writing }) => {
+  if (!fleet) return results.interval
+  return (line) => {
+    results.interval(line)
+    fleet.second({
+      ...line,
+      writers: plan.agents.length,
+      epoch_ms: Math.round(fleet.clock.now()),
+      sums: sumsOf(records, window, writing),
+      sampler: instruments.source(nodes)?.state?.(),
+    })
+  }
+}
+
+/** @param {Record<string, number>} counts */
+const sum = (counts) => Object.values(counts).reduce((total, n) => total + n, 0)
+
+/** @param {WriteRun} run */
+const secondsOf = (run) => {
+  const { plan, time, window, journal, presence, load, needs, records, frame } = run
+  const { ledger } = records
+  const write = secondsTo(run)
+  let isInFlightTold = false
+  return {
+    time,
+    watch: load.driver.watch,
+    gather: load.writing.gather,
+    phase: window.phase,
+    totalMs: lengthMs(plan),
+    moment: changesOf(() => ledger.whole, 'acked', frame.elapsed),
+    ask: presence.sample,
+    line: (
+      /** @type {Changes} */ { phase, counts, perS },
+      /** @type {Line} */ line,
+      /** @type {unknown} */ writers,
+    ) => ({ phase, items: counts, achieved: perS, ...line, writers }),
+    shown: (/** @type {Changes} */ { perS, now: { failed, uncertain, dropped } }) => ({
+      nominalRate: plan.nominalHz,
+      achievedRate: perS,
+      lost: { failed, uncertain, dropped, errors: sum(ledger.errorsBy) },
+    }),
+    write(/** @type {Line} */ line) {
+      const words =
+        isInFlightTold || !namesOfKind(plan).keepsInFlight
+          ? ''
+          : inFlightWords({ plan, achieved: line.achieved, meanUs: line.latency_us.service?.mean })
+      if (words) journal.event('connections-full', words)
+      isInFlightTold ||= words !== ''
+      const notice = window.endWarmUp(line)
+      if (notice !== null) {
+        load.writing.measureFrom?.(window.fromMs())
+        journal.note('warm-up', notice)
+        needs.say(notice)
+      }
+      write(line)
+    },
+  }
+}
 
 const sampleAheadMs = 300
 // Of items with a shorter lifetime that are written once, many expire while the run takes its last second. The

@@ -7,7 +7,7 @@ import { findServerBinary } from './embedded-binary.js'
 import { answering, baseConfig, freePorts, spawnAgain, spawnServer } from './embedded-servers.js'
 
 /**
- * @typedef {Pick<import('./embedded-state.js').Embedded, 'dir' | 'access'>} Embedded
+ * @typedef {Pick<import('./embedded.js').Embedded, 'dir' | 'access'>} Embedded
  * @typedef {{ host: string, port: number, pid: number }} Running
  */
 

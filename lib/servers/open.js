@@ -1,5 +1,4 @@
 // The servers of a run: found or started, checked, and followed while they change.
-
 import { errorOf, OptionError, TargetError } from '../base/errors.js'
 import { sleep } from '../base/settlement.js'
 import { exactly, pair } from '../base/typed.js'
@@ -14,7 +13,6 @@ import { findEmbedded, startEmbedded } from './embedded.js'
 import { iamAccess, identityOf } from './iam.js'
 import { untilReplicasAreKnown } from './late-replicas.js'
 import { listIn } from './lists.js'
-import { byteCounter } from './load-bytes.js'
 import { loaded } from './loading.js'
 import { reasonFor } from './reason.js'
 import { roundTripsOf } from './round-trips.js'
@@ -29,9 +27,10 @@ import { refusedBy } from './unsupported-commands.js'
  * @import { Settings } from '../../settings.js'
  * @import { Endpoint } from './address.js'
  * @import { Access } from './dial.js'
- * @import { Embedded } from './embedded-state.js'
+ * @import { Embedded } from './embedded.js'
  * @import { Layout } from './topology.js'
  * @import { Question } from './unsupported-commands.js'
+ * @import { Socket } from 'node:net'
  *
  * @typedef {Awaited<ReturnType<typeof openTarget>>} Target
  * @typedef {'address' | 'embedded' | 'attached'} Origin
@@ -47,6 +46,43 @@ import { refusedBy } from './unsupported-commands.js'
  * @typedef {{ say: (line: string) => void, mayStart?: boolean, anyServer?: boolean }} Opening say: one line where the target is;
  *   anyServer: one will do that refuses INFO and the like
  */
+
+// Bytes that the load exchanges with each node on plain sockets. TLS hides how many of them the server counts.
+
+/** @param {{ isPlain: boolean }} access */
+const byteCounter = ({ isPlain }) => {
+  /** @type {Map<string, { closed: number, open: Set<Socket> }>} */
+  const nodes = new Map()
+  /** @type {(address: string) => number} */
+  let elsewhere = () => 0
+  const bytesOf = (/** @type {Socket} */ { bytesRead, bytesWritten }) => bytesRead + bytesWritten
+  return {
+    /** @param {string} address @param {Promise<Socket>} dialled */
+    async watched(address, dialled) {
+      const socket = await dialled
+      const node = nodes.get(address) ?? { closed: 0, open: new Set() }
+      nodes.set(address, node)
+      node.open.add(socket)
+      socket.once('close', () => {
+        node.open.delete(socket)
+        node.closed += bytesOf(socket)
+      })
+      return socket
+    },
+    /** Counts those of other threads too. @param {(address: string) => number} of */
+    also(of) {
+      elsewhere = of
+    },
+    /** @param {string} address */
+    of(address) {
+      if (!isPlain) return null
+      const { closed, open } = nodes.get(address) ?? { closed: 0, open: [] }
+      let bytes = closed + elsewhere(address)
+      for (const socket of open) bytes += bytesOf(socket)
+      return bytes
+    },
+  }
+}
 
 /**
  * What was typed for servers to be started must also be true of those that run.

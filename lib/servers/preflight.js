@@ -1,12 +1,11 @@
 // Before the first write: what the target is, and whether this plan may run on it. It sends only INFO and SCAN, and for
 // found keys TYPE, PTTL and reads of their plans.
-
 import { TargetError } from '../base/errors.js'
 import { certain } from '../base/typed.js'
 import { bytes, count, plainText, several } from '../base/units.js'
-import { forecastOfPlan } from '../plan/forecast.js'
 import { parseInfo } from '../wire/info.js'
 import { slotTableBytes } from '../wire/slot-tables.js'
+import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
 import { endpointOf } from './address.js'
 import { answerOf } from './control.js'
@@ -21,6 +20,7 @@ import { loaded } from './loading.js'
  * @import { Findings, FoundKey } from './found-keys.js'
  * @import { Target } from './open.js'
  * @import { TargetNode } from './topology.js'
+ * @import { AnyPlan } from '../workloads/bound-strategy.js'
  *
  * @typedef {object} FoundNode
  * @property {string} address
@@ -37,6 +37,23 @@ import { loaded } from './loading.js'
  *
  * @typedef {{ nodes: FoundNode[], keys: number, foreign_keys: number }} Found
  */
+
+// How much memory a plan will take of each master. Pure.
+
+// Buffers of connections and of the replicas' feed.
+const buffersBytes = 4e6
+
+/**
+ * Bytes on each master when the plan of all agents has filled it.
+ * @param {AnyPlan} plan
+ * @param {{ masters: readonly string[], owners: Uint16Array | null }} topology
+ * @param {number} [slotTable] bytes that a server takes for each slot that holds a key
+ * @returns {number[]} in the order of the masters
+ */
+export const forecastOfPlan = (plan, topology, slotTable = 0) =>
+  strategyOf(plan)
+    .forecast(topology, slotTable)
+    .map((bytes) => buffersBytes + bytes)
 
 const inspectLimitMs = 5000
 const memoryShare = 0.7

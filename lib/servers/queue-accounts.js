@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 /**
  * @import { Redis } from 'ioredis'
  * @import { Bits } from '../probes/bits.js'
- * @import { Doubt, Sets } from '../probes/jobs.js'
+ * @import { Doubt, Sets } from '../loads/workers/stages.js'
  *
  * @typedef {{ makers: string, boxes: string, acked: string, done: string }} AccountKeys names, or what names begin with
  * @typedef {object} Sign by the server's clock

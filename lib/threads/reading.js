@@ -10,7 +10,7 @@ import { followerOf, startThreads } from './threads.js'
 import { eventsOfThreads, sharedClock } from './writing.js'
 
 /**
- * @import { LiveShare } from '../probes/live-share.js'
+ * @import { LiveShare } from '../loads/fetches/verifying.js'
  * @import { ReaderRun } from '../loads/fetches/open.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { End, Second } from './seconds.js'

@@ -43,7 +43,7 @@ const alone = { simulated: /** @type {const} */ ('none') }
 const ending = { ...alone, file: 'lib/cli/ending.js', unit: ['exit-codes'] }
 const limits = { ...alone, file: 'lib/result/thresholds.js', unit: ['compare'] }
 const verifying = { ...alone, file: 'lib/run/check-written.js', unit: ['acked-ranges'] }
-const secrets = { ...alone, file: 'lib/cli/secrets.js', unit: ['redact'] }
+const secrets = { ...alone, file: 'lib/cli/start.js', unit: ['redact'] }
 const ticks = { ...alone, file: 'lib/loads/ticks/ticker.js', unit: ['ticker'] }
 const scripts = { ...alone, unit: ['contract/scripts'] }
 const release = { ...alone, unit: ['release'] }
@@ -223,7 +223,7 @@ export const mutations = [
   { ...repeats, line: 'slotQueues.refuse(slot, one)', becomes: '', breaks: 'a refused command is forgotten' },
   {
     ...repeats,
-    line: "if (action === 'there' && address) onMoved(slot, address)",
+    line: "if (action === 'there' && address) net.moved(slot, address)",
     becomes: '',
     breaks: 'MOVED is not learnt',
   },

@@ -1,7 +1,7 @@
 // docs/reference/results: each experiment of docs/data on a page with its table, its ratios, its picture and its command.
 import { times } from '../../lib/base/units.js'
 import { experimentIds } from '../../lib/experiments/catalogue.js'
-import { publishedRatioWords } from '../../lib/experiments/ratios.js'
+import { publishedRatioWords } from '../../lib/experiments/summary.js'
 import { shownFigure } from '../../lib/report/cells.js'
 import { experimentPictures } from '../../lib/report/charts.js'
 import { markdownText } from '../../lib/report/markdown.js'

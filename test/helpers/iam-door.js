@@ -9,7 +9,7 @@ import tls from 'node:tls'
 import { until } from './programs.js'
 import { cli } from './servers.js'
 
-/** @import { Embedded } from '../../lib/servers/embedded-state.js' */
+/** @import { Embedded } from '../../lib/servers/embedded.js' */
 /** @import { Scope } from './servers.js' */
 
 const hash = (/** @type {string} */ text) => createHash('sha256').update(text).digest('hex')

@@ -25,7 +25,7 @@ import { until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 /**
- * @import { Embedded } from '../../lib/servers/embedded-state.js'
+ * @import { Embedded } from '../../lib/servers/embedded.js'
  * @import { TestContext } from 'node:test'
  * @import { ChildProcess } from 'node:child_process'
  * @import { AddressInfo } from 'node:net'

@@ -13,7 +13,7 @@ import { cli, startCluster, startServer, suiteScope } from '../helpers/servers.j
 
 /**
  * @import { Scope, TestServer } from '../helpers/servers.js'
- * @import { Embedded } from '../../lib/servers/embedded-state.js'
+ * @import { Embedded } from '../../lib/servers/embedded.js'
  * @import { TestContext } from 'node:test'
  */
 

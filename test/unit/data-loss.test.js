@@ -1,4 +1,4 @@
-import { dataLossOf } from '../../lib/run/data-loss.js'
+import { dataLossOf } from '../../lib/run/frame.js'
 import { notes, testScenes } from '../helpers/scenes.js'
 
 /** @import { NodeRow } from '../../lib/probes/node-sampler.js' */

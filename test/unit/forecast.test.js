@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { forecastOfPlan } from '../../lib/plan/forecast.js'
+import { forecastOfPlan } from '../../lib/servers/preflight.js'
 import { slotCount, slotOf } from '../../lib/wire/slot.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { fieldsIn } from '../helpers/table.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { guardOf } from '../../lib/run/guard.js'
+import { guardOf } from '../../lib/run/run.js'
 
 /** @import { NodeRow } from '../../lib/probes/node-sampler.js' */
 

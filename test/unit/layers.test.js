@@ -6,7 +6,7 @@ import { modulesIn, sourceOf } from '../helpers/sources.js'
 
 const modules = ['settings.js', ...modulesIn('charts', 'lib')]
 
-/** lib/run/guard.js is of lib/run, charts/rate.js of charts, lib/base/errors.js its own. @param {string} path */
+/** lib/run/run.js is of lib/run, charts/rate.js of charts, lib/base/errors.js its own. @param {string} path */
 const layerOf = (path) =>
   path.startsWith('charts/') ? 'charts' : (/^lib\/[^/]+(?=\/)/.exec(path)?.[0] ?? path)
 

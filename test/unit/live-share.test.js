@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { liveShareOf } from '../../lib/probes/live-share.js'
+import { liveShareOf } from '../../lib/loads/fetches/verifying.js'
 import { validityOf } from '../../lib/result/document.js'
 import { hasDead, keptItems, leastAlive } from '../../lib/traffic/live-items.js'
 import { announcedPlan, samplePlan } from '../helpers/sample-plan.js'

@@ -32,7 +32,7 @@ const allowed = {
   'lib/cli/dry-run.js': [1, 'what a worker sends is no fetch'],
   'lib/answers/find/answer.js': [2, 'what readers beside a search did, and the connections of a plan'],
   'lib/workloads/bound-strategy.js': [1, 'a strategy of passes names replies otherwise at a rate'],
-  'lib/workloads/counters/parts.js': [1, 'what counters come to is known after whole passes'],
+  'lib/workloads/counters/strategies.js': [1, 'what counters come to is known after whole passes'],
   'lib/workloads/queue/fields.js': [1, 'the fields of a plan that its own strategy reads'],
   'lib/workloads/lookup/fields.js': [1, 'the fields of a plan that its own strategy reads'],
   'lib/workloads/cache/fields.js': [1, 'the fields of a plan that its own strategy reads'],

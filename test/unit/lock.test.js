@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ownedContent, ownerWords, processStart, takeOwnership } from '../../lib/base/lock.js'
 import { withUndo } from '../../lib/base/undo.js'
-import { readState } from '../../lib/servers/embedded-state.js'
+import { readState } from '../../lib/servers/embedded.js'
 import { ownFolder } from '../helpers/programs.js'
 
 /** @import { TestContext } from 'node:test' */

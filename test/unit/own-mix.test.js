@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { loadModel } from '../../lib/workloads/own/load.js'
-import { placesOfShares } from '../../lib/workloads/own/mix-schedule.js'
+import { placesOfShares } from '../../lib/workloads/own/mix.js'
 import { ownFolder } from '../helpers/programs.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 

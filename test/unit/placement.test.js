@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { placementWarnings } from '../../lib/run/placement.js'
+import { placementWarnings } from '../../lib/run/run.js'
 import { slotCount, slotOf } from '../../lib/wire/slot.js'
 import { setNames } from '../../lib/workloads/latest/parts.js'
 import { samplePlan } from '../helpers/sample-plan.js'

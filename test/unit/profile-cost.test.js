@@ -1,10 +1,8 @@
 // What a profile costs the servers, and how its sample is taken, beside servers that are made up.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asking } from '../../lib/answers/profile/ask.js'
 import { budgetOf } from '../../lib/answers/profile/budget.js'
-import { collected } from '../../lib/answers/profile/collect.js'
-import { mostAsked, sampling } from '../../lib/answers/profile/sample.js'
+import { asking, collected, mostAsked, sampling } from '../../lib/answers/profile/collect.js'
 import { countedPatterns, lettersOf } from '../helpers/patterns.js'
 
 /**

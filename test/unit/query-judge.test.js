@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
-import { answerVerifierOf } from '../../lib/workloads/query/answer-verifier.js'
 import { documentsOf, statuses } from '../../lib/workloads/query/documents.js'
+import { answerVerifierOf } from '../../lib/workloads/query/fields.js'
 import { queriesOf } from '../../lib/workloads/query/queries.js'
 
 const count = 400

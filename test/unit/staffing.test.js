@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { staffingChart } from '../../charts/staffing.js'
-import { measuredLoads } from '../../lib/answers/load-files.js'
 import { staffing, staffingAnswer } from '../../lib/answers/staff.js'
 import {
   afterFailure,
@@ -22,7 +21,7 @@ import { measuredOverflow, typedLoadOf } from '../../lib/answers/staffing-series
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { normals } from '../../lib/base/random.js'
-import { staffOptions, staffRequest } from '../../lib/cli/staff-options.js'
+import { measuredLoads, staffOptions, staffRequest } from '../../lib/cli/staff-options.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 import { svgOf } from '../../lib/report/draw.js'

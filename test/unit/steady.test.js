@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isSteady } from '../../lib/run/steady.js'
-import { measuringWindow } from '../../lib/run/window.js'
+import { isSteady, measuringWindow } from '../../lib/run/window.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @param {number} p99Us @param {number} [cpuPct] @param {number} [achieved] */

@@ -3,7 +3,7 @@ import { asPercent } from '../../base/units.js'
 
 /**
  * @import { Info } from '../../wire/info.js'
- * @import { Asking } from './ask.js'
+ * @import { Asking } from './collect.js'
  */
 
 // Fewer commands a second would see too few keys of a server with little load.

@@ -9,8 +9,7 @@ import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, slotsSeen, timesSeen 
 
 /**
  * @import { Info } from '../../wire/info.js'
- * @import { Collected } from './collect.js'
- * @import { FoundPattern, KeyFacts } from './sample.js'
+ * @import { Collected, FoundPattern, KeyFacts } from './collect.js'
  *
  * @typedef {{ value: number, low: number, high: number }} Estimate 95 %
  * @typedef {ReturnType<typeof profileOf>} Profile

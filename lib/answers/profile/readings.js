@@ -5,7 +5,7 @@ import { isKnown, keyIndexes, moves } from '../../workloads/own/commands.js'
 
 /**
  * @import { Info } from '../../wire/info.js'
- * @import { Asking, Master, Question } from './ask.js'
+ * @import { Asking, Master, Question } from './collect.js'
  *
  * @typedef {Record<string, [edge: number, calls: number][]>} Histograms by command: calls up to an edge in microseconds
  * @typedef {'slow' | 'large-request' | 'large-reply'} LogKind

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { hostname, userInfo } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ownOptions } from '../../../settings.js'
 import { ExitCode, OptionError, TargetError } from '../../base/errors.js'
 import { certain, entryOf, exactly } from '../../base/typed.js'
@@ -9,7 +10,7 @@ import { several } from '../../base/units.js'
 import { controlOf, openControl, stopsInMs } from '../../fleet/control.js'
 import { runsOn, statusOf } from '../../fleet/status.js'
 import { refuseWords } from '../../options/command-line.js'
-import { fleetScreen } from '../../report/fleet-live.js'
+import { fleetLine, fleetScreen } from '../../report/fleet-live.js'
 import { runText } from '../../report/text.js'
 import { controlPlace } from '../../run/fleet.js'
 import { makeResult, pagesOfSeconds, sharedIn } from '../../run/fleet-result.js'
@@ -19,7 +20,6 @@ import { printData } from '../answer.js'
 import { openPage } from '../dashboard.js'
 import { exitCodeOf } from '../ending.js'
 import { mergedResults } from '../fleet-files.js'
-import { watchFleet } from '../fleet-watch.js'
 import { hasColor } from '../log.js'
 import { screenSay } from '../say.js'
 import { interruptsOfRun } from '../signals.js'
@@ -31,9 +31,77 @@ import { interruptsOfRun } from '../signals.js'
  * @import { Shared } from '../../run/fleet-result.js'
  * @import { Command } from '../commands.js'
  * @import { Values } from '../../options/values.js'
+ * @import { Status } from '../../fleet/status.js'
  *
  * @typedef {{ control: Control, place: Place, run: string, settings: Values, redact: Redactor }} Asking
  */
+
+// `millrace fleet watch`: prints the state of a run once a second until it has ended; a control server that does not answer
+// is waited for.
+
+const everyMs = 1000
+// A silence of the control server that is longer than the first is reported; after the second the watch ends.
+const lateMs = 2000
+const awayLimitMs = 300_000
+
+/** Draws a screen over the previous one, without a blank one in between, which flickers. @param {readonly string[]} lines */
+const redrawn = (lines) => `\x1b[H${lines.map((line) => `${line}\x1b[K\n`).join('')}\x1b[J`
+
+/** @param {NodeJS.WriteStream} stdout @returns {(status: Status, silentMs: number) => void} */
+const screenOn = (stdout) => {
+  let isFirst = true
+  return (status, silentMs) => {
+    const layout = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24, color: true, silentMs }
+    // What was there before goes to the terminal's history, and the result takes the place of the last screen.
+    if (isFirst) stdout.write('\x1b[H\x1b[2J')
+    isFirst = false
+    stdout.write(redrawn(status.state === 'done' ? [] : fleetScreen(status, layout)))
+  }
+}
+
+/** A line of JSON for each new status. @param {NodeJS.WriteStream} stdout @returns {(status: Status) => void} */
+const dataOn = (stdout) => {
+  /** @type {Status | null} */
+  let last = null
+  return (status) => {
+    if (status !== last) stdout.write(`${JSON.stringify(status)}\n`)
+    last = status
+  }
+}
+
+/** @param {NodeJS.WriteStream} stdout @returns {(status: Status, silentMs: number) => void} */
+const linesOn = (stdout) => (status, silentMs) => void stdout.write(`${fleetLine(status, silentMs)}\n`)
+
+/**
+ * @param {object} needs
+ * @param {() => Promise<Status>} needs.readStatus rejects where the control does not answer, or does not know the run
+ * @param {boolean} needs.json
+ * @param {NodeJS.WriteStream} [needs.stdout]
+ * @returns {Promise<Status>} of a run that has ended, or was refused
+ */
+const watchFleet = async ({ readStatus, json, stdout = process.stdout }) => {
+  const show = json ? dataOn(stdout) : stdout.isTTY ? screenOn(stdout) : linesOn(stdout)
+  let status = await readStatus()
+  let heardMs = performance.now()
+  const silentMs = () => {
+    const ms = performance.now() - heardMs
+    return ms < lateMs ? 0 : ms
+  }
+  for (;;) {
+    show(status, silentMs())
+    if (status.refused || status.state === 'done') return status
+    await sleep(everyMs)
+    const timer = setInterval(() => show(status, silentMs()), lateMs)
+    try {
+      status = await readStatus()
+      heardMs = performance.now()
+    } catch (error) {
+      if (silentMs() > awayLimitMs) throw error
+    } finally {
+      clearInterval(timer)
+    }
+  }
+}
 
 const nameOfRun = /^[A-Za-z0-9][\w.-]{0,99}$/
 const anyPort = Object.freeze({ host: '127.0.0.1', port: 0 })

@@ -247,6 +247,12 @@ const secondsOf = ({ plan, results, joined, frame }, { driver, clocks, uniquenes
   },
 })
 
+/** Counts items beside the fetches, where that was asked for. @param {ReaderRun} run @param {ReadDriver} driver @param {() => number} now */
+const countingOf = ({ plan, announcements }, driver, now) =>
+  plan.count
+    ? uniquenessOf({ counters: countersOf(plan), announcements, ask: numberFrom(driver), now })
+    : null
+
 /** @param {ReaderRun} run */
 export const openFetches = async (run) => {
   const { plan, target, joined = null, frame, undo, stop } = run
@@ -270,14 +276,7 @@ export const openFetches = async (run) => {
   const verifying = verifierOf(run, { driver, reader, clocks, planNow })
   const { watch, verifier, inspector, liveShare } = verifying
   undo(watch.stop)
-  const uniqueness = plan.count
-    ? uniquenessOf({
-        counters: countersOf(plan),
-        announcements: run.announcements,
-        ask: numberFrom(driver),
-        now: planNow,
-      })
-    : null
+  const uniqueness = countingOf(run, driver, planNow)
   const instruments = await frame.measure('readers', {
     plan,
     target,

@@ -1,7 +1,8 @@
 // What verifies the values read, and until when.
 import { sleep } from '../../base/settlement.js'
-import { liveShareOf } from '../../probes/live-share.js'
 import { valueVerifierOf } from '../../probes/value-verifier.js'
+import { shortestS } from '../../traffic/lifetimes.js'
+import { hasDead, leastAlive } from '../../traffic/live-items.js'
 import { planWatch } from './announcement-watch.js'
 
 /**
@@ -11,7 +12,64 @@ import { planWatch } from './announcement-watch.js'
  * @import { Reader } from '../../workloads/bind/reader.js'
  * @import { ValueCommand } from '../../workloads/declare.js'
  * @import { ReaderRun } from './open.js'
+ * @import { AnnouncedPlan } from '../../plan/announcement.js'
+ * @import { Fetched } from './fetch.js'
  */
+
+// Whether fetches find the items that must be alive by the writers' plan, while the writers are at work.
+
+/**
+ * fetches: how many the share was computed of. expected: items alive at any moment. share: of those that a fetch had a right to,
+ * the median.
+ * @typedef {{ fetches: number, expected: number, share: number }} LiveShare
+ */
+
+// Fewer fetches show nothing: a writer may just have ended.
+const leastFetches = 3
+
+/**
+ * @param {object} needs
+ * @param {AnnouncedPlan | null} needs.announced
+ * @param {number} needs.limit items of a fetch; 0: all
+ * @param {boolean} needs.dated ids come by their age: else only one with a value is known to be alive
+ * @param {() => number} needs.now epoch, by the clock of the server that holds the announcement
+ */
+export const liveShareOf = ({ announced, limit, dated, now }) => {
+  // An id lives as long as the longest lifetime of items, a value as long as its own.
+  const plan = announced && { ...announced, ttlS: dated ? announced.ttlS : shortestS(announced) }
+  const alive = plan ? leastAlive(plan) : 0
+  const expected = limit > 0 ? Math.min(limit, alive) : alive
+  // Without a schedule the number of live items is unknown.
+  const isKnown = announced?.paced === true && expected > 0 && (dated || limit === 0)
+  const fullMs = announced
+    ? announced.startedMs +
+      Math.max(announced.ttlS * 1000, announced.periodMs) +
+      announced.periodMs / announced.chunks
+    : 0
+  /** @type {number[]} */
+  const shares = []
+  /** @type {number[]} not yet known to be of a plan that was being written */
+  let pending = []
+  return {
+    /** @param {Pick<Fetched, 'ids' | 'values' | 'durationMs' | 'failedBy'>} fetched */
+    fetched({ ids, values, durationMs, failedBy }) {
+      if (!isKnown || !announced || Object.keys(failedBy).length > 0 || now() - durationMs < fullMs) return
+      // Some expire while they are read.
+      const died = plan && hasDead(plan) ? (announced.quantity * durationMs) / announced.periodMs : 0
+      if (expected > died) pending.push((dated ? ids : values) / (expected - died))
+    },
+    /** The announcement was read. @param {boolean} live its writers are at work */
+    checked(live) {
+      if (live) shares.push(...pending)
+      pending = []
+    },
+    /** @returns {LiveShare | null} */
+    summary() {
+      if (shares.length < leastFetches) return null
+      return { fetches: shares.length, expected, share: shares.toSorted((a, b) => a - b)[shares.length >> 1] }
+    },
+  }
+}
 
 const nothing = () => {}
 

@@ -24,7 +24,7 @@ import { openStages } from './stages.js'
  * @import { Line } from '../../measures/fold.js'
  * @import { Changes } from '../../probes/seconds.js'
  * @import { Redis } from 'ioredis'
- * @import { Sets, Account } from '../../probes/jobs.js'
+ * @import { Sets, Account } from './stages.js'
  */
 
 // The result of the workers of a queue: counts, latencies and the account, under the names of run.json.
