@@ -1,7 +1,6 @@
 import { shortened } from '../lib/base/layout.js'
-import { shortNames } from '../lib/base/node-names.js'
 import { exactly } from '../lib/base/typed.js'
-import { line, nodePoints, overTime, timeChart } from '../lib/chart/lines.js'
+import { line, nodePoints, overTime, shortNames, timeChart } from '../lib/chart/lines.js'
 import { colour, uprightAxis } from '../lib/chart/parts.js'
 
 /**

@@ -3,7 +3,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { ownOptions } from '../../settings.js'
-import { clusterLimits, leastRho } from '../answers/staffing.js'
+import { clusterLimits, leastRho } from '../answers/staff.js'
 import { aligned, typedLoadOf } from '../answers/staffing-series.js'
 import { OptionError } from '../base/errors.js'
 import { byteUnits, countUnits } from '../base/scaled.js'

@@ -4,7 +4,7 @@ import { endpointOf } from '../servers/address.js'
 import { endpointIn, groupOf } from '../servers/elasticache.js'
 
 /**
- * @import { Dimensions, cloudWatch } from './client.js'
+ * @import { Dimensions, cloudWatch } from './fetch.js'
  * @import { Endpoint } from '../servers/elasticache.js'
  *
  * @typedef {ReturnType<typeof cloudWatch>} CloudWatch

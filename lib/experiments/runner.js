@@ -6,12 +6,12 @@ import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { clientLimit } from '../measures/client-limit.js'
 import { madeWithParents } from '../result/files.js'
 import { runCell } from './cell-run.js'
-import { restMs } from './duration.js'
 import { NotHere } from './experiment-servers.js'
 import { figuresOf } from './figures.js'
 import { turnsUntil } from './matrix.js'
 import { missingDriver } from './options.js'
 import { NoResult } from './programs.js'
+import { restMs } from './progress.js'
 import { experimentDocument } from './summary.js'
 
 /**

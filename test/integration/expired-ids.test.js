@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { removeExpiredIds } from '../../lib/servers/expired-ids.js'
+import { removeExpiredIds } from '../../lib/run/stored-data.js'
 import { startServer } from '../helpers/servers.js'
 
 test('what is dead goes, a thousand at a time, and what lives stays', async (t) => {

@@ -1,8 +1,7 @@
 // The announced time of experiments and comparisons, against what recorded ones took.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serverStartsMs, spanWords, turnMs } from '../../lib/experiments/duration.js'
-import { seriesProgress } from '../../lib/experiments/progress.js'
+import { seriesProgress, serverStartsMs, spanWords, turnMs } from '../../lib/experiments/progress.js'
 
 /** @import { Cell } from '../../lib/experiments/matrix.js' */
 

@@ -4,12 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
 import { documentsOf, statuses } from '../../lib/workloads/query/documents.js'
-import { answerVerifierOf } from '../../lib/workloads/query/fields.js'
-import { queriesOf } from '../../lib/workloads/query/queries.js'
+import { answerVerifierOf, queriesOf } from '../../lib/workloads/query/fields.js'
 
 const count = 400
 
-/** @import { SortBy } from '../../lib/workloads/query/queries.js' */
+/** @import { SortBy } from '../../lib/workloads/query/fields.js' */
 const numbers = Array.from({ length: count }, (_, i) => i + 1)
 
 /** @param {Partial<{ sortBy: SortBy, limit: number, offset: number, share: number }>} [more] */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { evenShares, mapText, slotsIn } from '../../lib/servers/slot-shares.js'
+import { evenShares, mapText, slotsIn } from '../../lib/servers/reshard.js'
 
 /** Owners of slots, from the first of each to one before the next. @param {Record<string, number>} firsts */
 const ownersOf = ({ end, ...firsts }) => {

@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { staffingChart } from '../../charts/staffing.js'
-import { staffing, staffingAnswer } from '../../lib/answers/staff.js'
 import {
   afterFailure,
   anyOverflow,
@@ -15,8 +14,10 @@ import {
   simulated,
   slotsOver,
   splitOver,
+  staffing,
+  staffingAnswer,
   sumOf,
-} from '../../lib/answers/staffing.js'
+} from '../../lib/answers/staff.js'
 import { measuredOverflow, typedLoadOf } from '../../lib/answers/staffing-series.js'
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
 import { faultIn } from '../../lib/base/json-schema.js'
@@ -30,7 +31,7 @@ import { ownFolder, startProgram } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
 import { rowsOf } from '../helpers/table.js'
 
-/** @import { Load } from '../../lib/answers/staffing.js' */
+/** @import { Load } from '../../lib/answers/staff.js' */
 
 /** @param {number} found @param {number} expected @param {number} within @param {string} [what] */
 const near = (found, expected, within, what) =>

@@ -3,7 +3,7 @@
 
 import { hoursAMonth } from '../../base/prices.js'
 import { count } from '../../base/units.js'
-import { clusterLimits, slotsOver } from '../staffing.js'
+import { clusterLimits, slotsOver } from '../staff.js'
 
 /**
  * @import { NodeType, ServerlessPrice } from '../../base/prices.js'

@@ -2,8 +2,8 @@
 import { exactly } from '../../base/typed.js'
 import { ask, family, listed, many, number, script, strategy } from '../declare.js'
 import { statuses } from './documents.js'
+import { fieldOf, isDescending } from './fields.js'
 import { asked, document, fieldsOf, jsonModule, ofQueries, searchModule } from './parts.js'
-import { fieldOf, isDescending } from './queries.js'
 
 /**
  * @import { Command, Family, Indexing, Need, Variable } from '../declare.js'

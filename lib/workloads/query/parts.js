@@ -1,7 +1,7 @@
 // What the strategies of 'query' share: documents under doc:<n>, and one filter, sort and page over them.
 import { howToGetPeers } from '../../base/optional-packages.js'
 import { ask, family, made } from '../declare.js'
-import { fieldOf, isDescending } from './queries.js'
+import { fieldOf, isDescending } from './fields.js'
 
 /**
  * @import { Family, Rule } from '../declare.js'
