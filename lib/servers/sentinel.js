@@ -5,7 +5,7 @@ import { addressOf, endpointOf, isDialable } from './address.js'
 import { clientOptions, retryAfter } from './client-options.js'
 import { isLinkLocal } from './link-local.js'
 import { listIn } from './lists.js'
-import { asker } from './newest.js'
+import { asker } from './topology-source.js'
 
 /**
  * @import { ConnectionOptions } from 'node:tls'

@@ -6,7 +6,7 @@ import { addressOf, endpointOf, isDialable } from './address.js'
 
 /**
  * @import { Endpoint } from './address.js'
- * @import { SlotRow } from './newest.js'
+ * @import { SlotRow } from './topology-source.js'
  *
  * @typedef {object} TargetNode
  * @property {string} address

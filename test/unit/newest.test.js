@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { asker, newestLayout, viewOf, withOldShards } from '../../lib/servers/newest.js'
+import { asker, newestLayout, viewOf, withOldShards } from '../../lib/servers/topology-source.js'
 
 /** Ranges as '0-99 a, 100-16383 b c': slots, their master and its replicas. @param {string} ranges @param {Record<string, number>} epochs of a, b, c ... */
 const view = (ranges, epochs) => {
