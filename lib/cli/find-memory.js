@@ -24,7 +24,7 @@ import { screenOf } from './screen.js'
  * @import { Curve } from '../answers/find/memory-search.js'
  * @import { memoryRequest } from './find-options.js'
  * @import { Guidance } from './signals.js'
- * @import { Run } from '../measures/section.js'
+ * @import { WriteRun } from '../result/document.js'
  */
 /** @typedef {ReturnType<typeof memoryRequest>} Request */
 
@@ -67,15 +67,14 @@ const played = async ({ settings, seed }, { memory, n, signal }) => {
 
 /** A run with one of these says nothing of its memory. */
 const spoils = new Set(['cache-swap', 'cache-limit', 'failed', 'uncertain'])
+/** @typedef {WriteRun & { cache: NonNullable<WriteRun['cache']> }} Run of a cache */
+
 // Less of the rate is another load.
 const leastOfRate = 0.8
 
 /** Why a run says nothing of its memory. @param {Run} run @param {number} rate @returns {{ code: string, message: string } | undefined} */
 const faultOf = ({ warnings, rate: { achieved } }, rate) =>
-  warnings.find(
-    (/** @type {{ code: string }} */ { code }) =>
-      spoils.has(code) || (code === 'rate' && achieved < leastOfRate * rate),
-  )
+  warnings.find(({ code }) => spoils.has(code) || (code === 'rate' && Number(achieved) < leastOfRate * rate))
 
 /** @param {Run} run @param {readonly string[]} slos @param {number} memory @param {'first' | 'measure' | 'confirm'} phase @returns {MemoryFound['trials'][number]} */
 const trialOf = ({ cache, latency_us: latency, measured_s: s, ...run }, slos, memory, phase) => {
@@ -84,7 +83,7 @@ const trialOf = ({ cache, latency_us: latency, measured_s: s, ...run }, slos, me
     phase,
     memory_bytes: memory,
     hit_pct: cache.hit_pct ?? 0,
-    seconds: Math.round(s),
+    seconds: Math.round(Number(s)),
     hit_pct_low: cache.hit_pct_low,
     hit_pct_high: cache.hit_pct_high,
     p99_us: latency?.intended?.p99 ?? null,

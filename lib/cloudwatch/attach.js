@@ -10,7 +10,8 @@ import { fetchCloudWatch } from './fetch.js'
 
 /**
  * @import { Wanted } from './caches.js'
- * @import { Run } from '../measures/section.js'
+ * @import { RunOfNodes } from './fetch.js'
+ * @import { RunDocument as Run } from '../result/document.js'
  */
 
 /** Leaves the old file or a whole new one. @param {string} path @param {object} data */
@@ -29,7 +30,7 @@ export const storeJson = async (path, data) => {
  * @property {typeof fetchCloudWatch} [fetch]
  */
 
-/** The section of a run, after a warning for each of its notes. @param {Run} run @param {Asking} asking */
+/** The section of a run, after a warning for each of its notes. @param {RunOfNodes} run @param {Asking} asking */
 const sectionFor = async (run, { wanted, hosts, warn, say, signal, fetch = fetchCloudWatch }) => {
   const section = await fetch({
     run,
@@ -53,7 +54,7 @@ const lineOf = (error, where) => {
   return isReadable ? message : `CloudWatch: ${where} (${code ?? message})`
 }
 
-/** Of a run that is not stored; null after a warning. @param {Run} run @param {Asking} asking */
+/** Of a run that is not stored; null after a warning. @param {RunOfNodes} run @param {Asking} asking */
 export const readCloudWatch = (run, asking) =>
   sectionFor(run, asking).catch((error) => {
     asking.warn(lineOf(error, 'it cannot be read'))

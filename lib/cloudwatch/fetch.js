@@ -5,7 +5,7 @@ import { CloudWatchError, cachesOf, namesIn } from './caches.js'
 
 /**
  * @import { Cache, Wanted } from './caches.js'
- * @import { Run } from '../measures/section.js'
+ * @import { RunDocument } from '../result/document.js'
  * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
  *
  * @typedef {object} CacheFigures
@@ -262,6 +262,8 @@ const unlessAborted = (signal, promise) =>
     promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', end))
   })
 
+/** @typedef {Pick<RunDocument, 'run' | 'started' | 'duration_s' | 'warm_up_s'> & { nodes: readonly { address: string }[] }} RunOfNodes */
+
 /**
  * @typedef {object} Waiting until CloudWatch has published the points
  * @property {() => number} epochMs
@@ -349,7 +351,7 @@ const notesOf = (nodes, minutes, isSettled) => {
 
 /**
  * @param {object} needs
- * @param {Run} needs.run run.json
+ * @param {RunOfNodes} needs.run
  * @param {Wanted} needs.wanted
  * @param {readonly string[]} [needs.hosts] as typed: the name of an endpoint, where the nodes know only numbers
  * @param {typeof openClient} [needs.open]

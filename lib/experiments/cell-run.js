@@ -16,11 +16,13 @@ import { linesOf, NoResult, startProgram } from './programs.js'
  * @import { Part } from './boxes.js'
  * @import { Servers } from './experiment-servers.js'
  * @import { Cell, Leg } from './matrix.js'
- * @import { Finished, Program } from './programs.js'
- * @import { Run } from '../measures/section.js'
+ * @import { Documents, Finished, Program } from './programs.js'
+ * @import { RunDocument as Run } from '../result/document.js'
  * @import { Line } from '../measures/fold.js'
  *
  * @typedef {Run} Document
+ * @typedef {Finished<Documents['producer']>} Written
+ * @typedef {Finished<Documents['consumer']>} Read
  *
  * @typedef {object} Timing
  * @property {number} seconds measured, of each leg
@@ -216,13 +218,13 @@ const sameWriter = (a, b) => b !== undefined && JSON.stringify(a.options) === JS
 const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, servers, env, signal }) => {
   // A signal ends the writer; the bound ends it where the runner was killed and sends none.
   const boundS = cell.legs.length * (warmUpS + seconds + 10) + 300
-  /** @type {{ leg: Leg, writer: number, fromMs: number, toMs: number, reader: Finished | null }[]} */
+  /** @type {{ leg: Leg, writer: number, fromMs: number, toMs: number, reader: Read | null }[]} */
   const spans = []
   /** @type {{ atMs: number, kind: string, text: string }[]} */
   const marks = []
-  /** @type {Program[]} */
+  /** @type {ReturnType<typeof startProgram<'producer'>>[]} */
   const writers = []
-  /** @type {Finished[]} */
+  /** @type {Written[]} */
   const runs = []
   const endWriter = async () => {
     const writer = writers[runs.length]
@@ -260,7 +262,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
     }
   }
 
-  /** @param {Leg} leg @returns {Promise<Finished | null>} */
+  /** @param {Leg} leg @returns {Promise<Read | null>} */
   const readDuring = async (leg) => {
     if (!leg.consumer) return null
     const reader = startProgram('consumer', {
@@ -311,7 +313,7 @@ const continuous = async ({ cell, folder, timing: { seconds, warmUpS }, factor, 
 /**
  * The lines of consecutive writers, in milliseconds since the first began. An empty line before each further writer makes
  * a gap in charts, where nothing was measured.
- * @param {Pick<Finished, 'document' | 'lines'>[]} runs
+ * @param {Pick<Written, 'document' | 'lines'>[]} runs
  * @returns {Line[]} lines of intervals.ndjson
  */
 export const joinedLines = (runs) => {
@@ -326,8 +328,8 @@ export const joinedLines = (runs) => {
 /**
  * @param {object} known
  * @param {string} known.folder
- * @param {{ leg: Leg, writer: number, fromMs: number, toMs: number, reader: Finished | null }[]} known.spans
- * @param {Finished[]} known.runs of the writers
+ * @param {{ leg: Leg, writer: number, fromMs: number, toMs: number, reader: Read | null }[]} known.spans
+ * @param {Written[]} known.runs of the writers
  * @param {{ atMs: number, kind: string, text: string }[]} known.marks
  * @returns {Promise<CellRun>}
  */

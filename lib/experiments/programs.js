@@ -6,12 +6,13 @@ import { startChild } from '../base/child.js'
 import { ExitCode } from '../base/errors.js'
 
 /**
- * @import { Run } from '../measures/section.js'
+ * @import { ReadRun, WorkRun, WriteRun } from '../result/document.js'
  * @import { Line } from '../measures/fold.js'
  */
 
+/** @template D @typedef {{ document: D, lines: Line[], folder: string }} Finished */
 /**
- * @typedef {{ document: Run, lines: Line[], folder: string }} Finished
+ * @typedef {{ producer: WriteRun, consumer: ReadRun | WorkRun }} Documents of the programs
  * @typedef {ReturnType<typeof startProgram>} Program
  */
 
@@ -41,7 +42,8 @@ export const linesOf = async (path) => {
 }
 
 /**
- * @param {'producer' | 'consumer'} program
+ * @template {keyof Documents} P
+ * @param {P} program
  * @param {object} run
  * @param {readonly string[]} run.args
  * @param {string} run.outDir
@@ -77,7 +79,7 @@ export const startProgram = (program, { args, outDir, name, env, secrets, home =
   }
   const limit = limitMs === null ? undefined : setTimeout(interrupt, limitMs + overtimeMs)
 
-  /** @type {Promise<Finished>} */
+  /** @type {Promise<Finished<Documents[P]>>} */
   const ended = new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', async (code, signal) => {

@@ -21,7 +21,7 @@ import { experimentDocument } from './summary.js'
  * @import { Cell, Turn } from './matrix.js'
  * @import { openMatrix } from './store.js'
  * @import { Matrix, TurnResult } from './summary.js'
- * @import { Run } from '../measures/section.js'
+ * @import { RunDocument as Run } from '../result/document.js'
  *
  * @typedef {Awaited<ReturnType<typeof openMatrix>>} Store
  * @typedef {ReturnType<typeof serverPoolOf>} ServerPool
@@ -54,12 +54,11 @@ const mayBeSlower = ({ legs }) =>
 /**
  * Whether the client's own work was too much for a rate that was asked for. A lower rate does not help where other
  * processes took the CPU.
- * @param {Run} document
+ * @param {Pick<Run, 'rate'> & { client: Parameters<typeof clientLimit>[0], warnings: readonly { code: string }[] }} document
  */
 export const clientWasTheLimit = ({ client, warnings, rate }) =>
   rate?.nominal !== null &&
-  (clientLimit(client) === 'saturated' ||
-    warnings.some((/** @type {{ code: string }} */ { code }) => code === 'client-saturated'))
+  (clientLimit(client) === 'saturated' || warnings.some(({ code }) => code === 'client-saturated'))
 
 /**
  * @param {object} needs

@@ -10,7 +10,7 @@ import { absoluteThreshold, judgedBy, keeps } from '../../result/thresholds.js'
  * @import { Threshold } from '../../result/thresholds.js'
  * @import { SecondRecord } from '../../run/conductor.js'
  * @import { SecondVerdict } from './bracket.js'
- * @import { Run } from '../../measures/section.js'
+ * @import { RunDocument as Run } from '../../result/document.js'
  *
  * @typedef {{ bySecond: Threshold[], overConfirmation: string[] }} Objectives
  */
