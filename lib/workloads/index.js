@@ -1,16 +1,9 @@
 // The registry: a strategy is one file and one line here.
 import { claimedTwice } from '../base/claims.js'
 import { exactly } from '../base/typed.js'
-import { cacheAside, cacheHash, cacheHashTtl, cacheMget } from './cache/strategies.js'
-import {
-  counterAutoPipeline,
-  counterFunction,
-  counterLoop,
-  counterPipeline,
-  counterScript,
-  counterTransaction,
-} from './counters/strategies.js'
-import { updateGetSet, updateHash, updateJson, updateWatch } from './documents/strategies.js'
+import { cacheStrategies } from './cache/strategies.js'
+import { counterStrategies } from './counters/strategies.js'
+import { documentStrategies } from './documents/strategies.js'
 import { actualValue } from './latest/actual-value.js'
 import { hash } from './latest/hash.js'
 import { hashTtl } from './latest/hash-ttl.js'
@@ -21,12 +14,12 @@ import { scriptItem } from './latest/script-item.js'
 import { set } from './latest/set.js'
 import { sortedSet } from './latest/sorted-set.js'
 import { stream } from './latest/stream.js'
-import { lookupGet, lookupMix, lookupSet } from './lookup/strategies.js'
+import { lookupStrategies } from './lookup/strategies.js'
 import { membershipBloom } from './membership/bloom.js'
 import { membershipBloomModule } from './membership/bloom-module.js'
 import { membershipStructures } from './membership/structures.js'
-import { queryIndex, queryIndexJson, querySearch, querySearchJson } from './query/indexed.js'
-import { queryClient, queryScan, queryScanChunked, queryScanJson } from './query/strategies.js'
+import { indexedQueries } from './query/indexed.js'
+import { scanningQueries } from './query/strategies.js'
 import { queueList } from './queue/list.js'
 import { queueStream } from './queue/stream.js'
 import { queueZset } from './queue/zset.js'
@@ -67,34 +60,15 @@ for (const declared of [
   hash,
   stream,
   hashTtl,
-  lookupGet,
-  lookupSet,
-  lookupMix,
-  cacheAside,
-  cacheHash,
-  cacheHashTtl,
-  cacheMget,
+  ...lookupStrategies,
+  ...cacheStrategies,
   ...membershipStructures,
   membershipBloom,
   membershipBloomModule,
-  counterLoop,
-  counterPipeline,
-  counterAutoPipeline,
-  counterScript,
-  counterFunction,
-  counterTransaction,
-  queryClient,
-  queryScan,
-  queryScanJson,
-  queryScanChunked,
-  queryIndex,
-  queryIndexJson,
-  querySearch,
-  querySearchJson,
-  updateGetSet,
-  updateWatch,
-  updateJson,
-  updateHash,
+  ...counterStrategies,
+  ...scanningQueries,
+  ...indexedQueries,
+  ...documentStrategies,
   queueList,
   queueStream,
   queueZset,

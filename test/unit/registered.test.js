@@ -38,7 +38,7 @@ test('a strategy is in the list of lib/workloads/index.js', async () => {
   )
   let found = 0
   for (const path of modules)
-    for (const [, one] of await exportsOf(path)) {
+    for (const one of (await exportsOf(path)).flatMap(([, exported]) => exported)) {
       if (typeof one !== 'object' || one === null || !('workload' in one && 'repeat' in one && 'name' in one))
         continue
       found++

@@ -95,7 +95,7 @@ const writes = (t, k) => ({
   drop: [each('DEL', [k.key])],
 })
 
-export const cacheAside = strategy({
+const cacheAside = strategy({
   ...common,
   name: 'cache-aside',
   title: 'GET, and SET of what was not there',
@@ -105,7 +105,7 @@ export const cacheAside = strategy({
   }),
 })
 
-export const cacheMget = strategy({
+const cacheMget = strategy({
   ...common,
   name: 'cache-mget',
   title: 'MGET of several keys, and SET of those that were not there',
@@ -128,7 +128,7 @@ const inHashes = (t, bytes) => ({
   }),
 })
 
-export const cacheHash = strategy({
+const cacheHash = strategy({
   ...common,
   name: 'cache-hash',
   title: 'HGET of a field of a hash, about a hundred in each, and HSET of what was not there',
@@ -143,7 +143,7 @@ export const cacheHash = strategy({
 
 const storeFields = script('store-fields', { calls: ['HSET', 'HEXPIRE', 'EXPIRE'] })
 
-export const cacheHashTtl = strategy({
+const cacheHashTtl = strategy({
   ...common,
   name: 'cache-hash-ttl',
   title: 'HGET of a field with a ttl, about a hundred in a hash, and HSETEX of what was not there',
@@ -164,3 +164,5 @@ export const cacheHashTtl = strategy({
     drop: [each('HDEL', [k.key, field])],
   }),
 })
+
+export const cacheStrategies = [cacheAside, cacheHash, cacheHashTtl, cacheMget]

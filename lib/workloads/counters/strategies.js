@@ -148,7 +148,7 @@ const drivers = exactly(['socket', 'ioredis'])
 /** @param {Delivery} delivery @param {Play['drivers']} by */
 const sent = (delivery, by) => ({ ...ofCounters.play, delivery, drivers: by })
 
-export const counterLoop = strategy({
+const counterLoop = strategy({
   ...ofCounters,
   name: 'counter-loop',
   title: 'increments one by one, each after the reply to the one before it',
@@ -157,7 +157,7 @@ export const counterLoop = strategy({
   operations: countersByCommand,
 })
 
-export const counterPipeline = strategy({
+const counterPipeline = strategy({
   ...ofCounters,
   name: 'counter-pipeline',
   title: 'increments in bundles, a pipeline each',
@@ -166,7 +166,7 @@ export const counterPipeline = strategy({
   operations: countersByCommand,
 })
 
-export const counterAutoPipeline = strategy({
+const counterAutoPipeline = strategy({
   ...ofCounters,
   name: 'counter-auto-pipeline',
   title: 'a bundle of calls at once, which ioredis puts into pipelines by itself',
@@ -175,7 +175,7 @@ export const counterAutoPipeline = strategy({
   operations: countersByCommand,
 })
 
-export const counterScript = strategy({
+const counterScript = strategy({
   ...ofCounters,
   name: 'counter-script',
   title: 'increments in bundles, a script call each',
@@ -184,7 +184,7 @@ export const counterScript = strategy({
   operations: byScript,
 })
 
-export const counterFunction = strategy({
+const counterFunction = strategy({
   ...ofCounters,
   name: 'counter-function',
   title: 'increments in bundles, a function call each',
@@ -194,7 +194,7 @@ export const counterFunction = strategy({
   operations: byFunction,
 })
 
-export const counterTransaction = strategy({
+const counterTransaction = strategy({
   ...ofCounters,
   name: 'counter-transaction',
   title: 'increments in bundles, a transaction each',
@@ -202,3 +202,12 @@ export const counterTransaction = strategy({
   play: sent('transaction', drivers),
   operations: countersByCommand,
 })
+
+export const counterStrategies = [
+  counterLoop,
+  counterPipeline,
+  counterAutoPipeline,
+  counterScript,
+  counterFunction,
+  counterTransaction,
+]

@@ -74,7 +74,7 @@ const textOperations = (/** @type {PlanFields} */ t, /** @type {{ key: Family }}
   read: [ask('GET', [key], { reply: 'text' })],
 })
 
-export const updateGetSet = strategy({
+const updateGetSet = strategy({
   ...texts,
   name: 'update-get-set',
   title: 'GET of a document, a field changed by the client, SET: writers overwrite each other',
@@ -85,7 +85,7 @@ export const updateGetSet = strategy({
   updates: updates(true),
 })
 
-export const updateWatch = strategy({
+const updateWatch = strategy({
   ...texts,
   name: 'update-watch',
   title: 'the same under WATCH, with SET in a transaction, again until no other client wrote in between',
@@ -105,7 +105,7 @@ export const updateWatch = strategy({
   },
 })
 
-export const updateJson = strategy({
+const updateJson = strategy({
   ...common,
   name: 'update-json',
   title: 'JSON.SET of a path, by the module RedisJSON',
@@ -119,7 +119,7 @@ export const updateJson = strategy({
   repeat: 'safe',
 })
 
-export const updateHash = strategy({
+const updateHash = strategy({
   ...common,
   name: 'update-hash',
   title: 'HSET of a field of a hash',
@@ -135,3 +135,5 @@ export const updateHash = strategy({
   }),
   repeat: 'safe',
 })
+
+export const documentStrategies = [updateGetSet, updateWatch, updateJson, updateHash]

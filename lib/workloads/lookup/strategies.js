@@ -76,24 +76,26 @@ const common = {
   repeat: 'safe',
 }
 
-export const lookupGet = strategy({
+const lookupGet = strategy({
   ...common,
   name: 'lookup-get',
   title: 'GET of one key of many',
   play: play('get'),
 })
 
-export const lookupSet = strategy({
+const lookupSet = strategy({
   ...common,
   name: 'lookup-set',
   title: 'SET of one key of many',
   play: play('set'),
 })
 
-export const lookupMix = strategy({
+const lookupMix = strategy({
   ...common,
   name: 'lookup-mix',
   title: 'SET, GET and DEL of one key of many, in a ratio',
   options: [...common.options, 'ratio'],
   play: play('set', 'get', 'del'),
 })
+
+export const lookupStrategies = [lookupGet, lookupSet, lookupMix]

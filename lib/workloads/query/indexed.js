@@ -46,7 +46,7 @@ const entries = ({ indexWhen, quantity }) => ({
   indexes: 1,
 })
 
-export const queryIndex = strategy({
+const queryIndex = strategy({
   ...shared,
   name: 'query-index',
   title: 'sorted sets by price and sort field and a set for each status, intersected by the server',
@@ -92,7 +92,7 @@ export const queryIndex = strategy({
   fill: { ...shared.fill, indexing: entries },
 })
 
-export const queryIndexJson = strategy({
+const queryIndexJson = strategy({
   ...shared,
   name: 'query-index-json',
   title: 'for each status a sorted set by price, with all that an answer needs as JSON; sorted by the client',
@@ -213,7 +213,7 @@ const bySearch = ({ name, title, type, needs, writes }) => {
 
 const changed = exactly(['status', 'price', 'stock', 'version'])
 
-export const querySearch = bySearch({
+const querySearch = bySearch({
   name: 'query-search',
   title: 'hashes indexed by the module RediSearch (FT.SEARCH)',
   type: 'hash',
@@ -224,7 +224,7 @@ export const querySearch = bySearch({
   }),
 })
 
-export const querySearchJson = bySearch({
+const querySearchJson = bySearch({
   name: 'query-search-json',
   title: 'JSON documents indexed by the module RediSearch (FT.SEARCH)',
   type: 'ReJSON-RL',
@@ -234,3 +234,5 @@ export const querySearchJson = bySearch({
     return { load: set, update: set }
   },
 })
+
+export const indexedQueries = [queryIndex, queryIndexJson, querySearch, querySearchJson]

@@ -10,7 +10,7 @@ import { filterArguments, ofQueries } from './parts.js'
 const { texts, ...shared } = ofQueries
 const inParts = Object.freeze([...shared.options, 'scanCount'])
 
-export const queryClient = strategy({
+const queryClient = strategy({
   ...shared,
   name: 'query-client',
   title: 'SCAN and MGET of all documents, filtered by the client',
@@ -44,21 +44,21 @@ const inOneCall = (name) => (/** @type {PlanFields} */ t, /** @type {{ key: Fami
   ],
 })
 
-export const queryScan = strategy({
+const queryScan = strategy({
   ...shared,
   name: 'query-scan',
   title: 'one script call that looks at all documents by string matching',
   operations: inOneCall('query-scan'),
 })
 
-export const queryScanJson = strategy({
+const queryScanJson = strategy({
   ...shared,
   name: 'query-scan-json',
   title: 'one script call that decodes all documents with cjson',
   operations: inOneCall('query-scan-json'),
 })
 
-export const queryScanChunked = strategy({
+const queryScanChunked = strategy({
   ...shared,
   name: 'query-scan-chunked',
   title: 'many short script calls, each over a part of the documents',
@@ -81,3 +81,5 @@ export const queryScanChunked = strategy({
     ],
   }),
 })
+
+export const scanningQueries = [queryClient, queryScan, queryScanJson, queryScanChunked]
