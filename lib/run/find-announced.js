@@ -1,8 +1,8 @@
 // The plan by which a consumer reads: the one in the target, or the options where there is none.
 import { availableParallelism } from 'node:os'
 import { TargetError } from '../base/errors.js'
-import { isLive } from '../loads/fetches/announcement-watch.js'
 import { chosenPlan, readPlanOf } from '../loads/fetches/plan.js'
+import { isLive } from '../loads/fetches/verifying.js'
 import { declaresWorkers, refuseWorkers, workPlanOf } from '../loads/workers/plan.js'
 import { announcedWords } from '../plan/announcement.js'
 import { plansUnder } from '../servers/announcements.js'

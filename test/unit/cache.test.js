@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linearRegression } from 'simple-statistics'
-import { sourceOf } from '../../lib/loads/clients/source.js'
+import { sourceOf } from '../../lib/loads/clients/cache.js'
 import { cache, cacheSection, curveSection, shareOfHits } from '../../lib/measures/cache.js'
 import { isWarm, trendChance } from '../../lib/run/window.js'
 import { addDistinct } from '../../lib/traffic/batches.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { planWatch } from '../../lib/loads/fetches/announcement-watch.js'
+import { planWatch } from '../../lib/loads/fetches/verifying.js'
 import { announcedPlan } from '../helpers/sample-plan.js'
 
 const nowMs = 1_790_000_000_000

@@ -2,9 +2,10 @@
 // when the last of its keys is there, or lost with a cause.
 import { versionIn, versionText } from '../../probes/stale.js'
 import { addDistinct } from '../../traffic/batches.js'
+import { timesIn } from '../../traffic/times.js'
+import { fifo } from '../../transport/fifo.js'
 import { noValues } from '../../wire/encode.js'
 import { ackedOf } from './operation.js'
-import { sourceOf } from './source.js'
 
 /**
  * @import { Kind, Router } from '../../transport/router.js'
@@ -15,6 +16,7 @@ import { sourceOf } from './source.js'
  * @import { Lane } from '../../transport/lane.js'
  * @import { FlowNeeds } from './flow.js'
  * @import { Plan } from '../plan.js'
+ * @import { Machine } from '../../base/timers.js'
  *
  * @typedef {object} Caching
  * @property {NonNullable<Plan['cache']>} cache
@@ -22,6 +24,56 @@ import { sourceOf } from './source.js'
  * @property {CacheCounts} counts
  * @property {(client: number) => number} draw what is asked for besides, at the same time
  */
+
+// The source behind a cache: answers after a time, and so many at once; the rest waits in order.
+
+/**
+ * @template T
+ * @param {object} needs
+ * @param {string} needs.missTime
+ * @param {number | null} needs.missConcurrency null: all at once
+ * @param {(one: T) => void} needs.onRead
+ * @param {Pick<Machine, 'random' | 'timers'>} needs.machine
+ */
+export const sourceOf = ({ missTime, missConcurrency, onRead, machine: { random, timers } }) => {
+  const time = timesIn(missTime)
+  if (!time) throw new TypeError(`no time: ${missTime}`)
+  const most = missConcurrency ?? Number.POSITIVE_INFINITY
+  /** @type {Set<T>} */
+  const reading = new Set()
+  /** @type {ReturnType<typeof fifo<T>>} */
+  const waiting = fifo()
+  let ended = false
+
+  const read = (/** @type {T} */ one) => {
+    if (ended) return
+    if (reading.size >= most) {
+      waiting.push(one)
+      return
+    }
+    if (time.meanMs === 0 && most === Number.POSITIVE_INFINITY) return onRead(one)
+    reading.add(one)
+    timers.setTimeout(answered, time.draw(random), one)
+  }
+  const answered = (/** @type {T} */ one) => {
+    if (!reading.delete(one)) return
+    onRead(one)
+    const next = waiting.first()
+    if (next === undefined || ended) return
+    waiting.shift()
+    read(next)
+  }
+  return {
+    read,
+    /** It answers no more; returns what it had not answered. */
+    end() {
+      ended = true
+      const left = [...reading, ...waiting.takeAll()]
+      reading.clear()
+      return left
+    },
+  }
+}
 
 /** What is sent: a request, a fill, or a write that invalidates; the order of the operations. */
 export const phases = Object.freeze({ serve: 0, fill: 1, drop: 2 })

@@ -6,9 +6,8 @@ import { series } from '../../probes/latency.js'
 import { strategyOf } from '../../workloads/bound-strategy.js'
 import { waitingOf } from './contents.js'
 import { groupsInProcesses } from './groups.js'
-import { stepsPerUs as measuredSteps } from './job-work.js'
 import { stagesOf } from './plan.js'
-import { workerGroupOf } from './worker-group.js'
+import { stepsPerUs as measuredSteps, workerGroupOf } from './worker-group.js'
 
 /**
  * @import { Redis } from 'ioredis'
