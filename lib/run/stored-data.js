@@ -6,7 +6,7 @@ import { period } from '../base/units.js'
 import { announcementOf } from '../plan/announcement.js'
 import { isLease, typesOfPlan } from '../plan/ownership.js'
 import { dataBytesIn, dataIn } from '../probes/baseline.js'
-import { scan } from '../servers/found-keys.js'
+import { scan } from '../servers/left-keys.js'
 import { ownerOf } from '../servers/topology.js'
 import { lengthMs } from './second.js'
 
