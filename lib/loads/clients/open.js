@@ -90,36 +90,34 @@ const encodingsOf = async (target, { keyBytes, numbers }) => {
 }
 
 /**
- * @param {object} needs
- * @param {readonly Pass[]} needs.passes
- * @param {number | null} needs.dataBytes of the masters before anything was prepared; null: nothing was
- * @param {Target} needs.target
- * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} needs.play resolves when all of it is offered
- * @param {(limitMs: number) => Promise<boolean>} needs.settle
- * @param {() => number} needs.lastSettledMs
- * @param {() => Tally} needs.tally of replies so far
- * @param {(pass: Pass, replies: Tally) => Record<string, number>} needs.named replies by what they mean in a pass
- * @param {() => number} needs.acked so far
- * @param {() => number} needs.elapsed
- * @param {() => boolean} needs.isStopped
+ * @typedef {object} PlayingPasses
+ * @property {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} flow
+ * @property {(pass: Pass, isFirst: boolean) => Promise<unknown>} play resolves when all of it is offered
+ * @property {Tally} tally
+ */
+
+/**
+ * @param {WriterRun} run
+ * @param {PlayingPasses} playing
+ * @param {number | null} dataBytes of the masters before anything was prepared; null: nothing was
+ * @param {() => boolean} isStopped
  * @returns {Promise<PassResult[]>}
  */
-const playPasses = async (needs) => {
-  const { passes, dataBytes, target, play, settle, lastSettledMs, tally, named, acked, elapsed, isStopped } =
-    needs
+const playPasses = async ({ strategy, target, records }, { flow, play, tally }, dataBytes, isStopped) => {
+  const never = new AbortController().signal
   const sample = async () => {
     const [cpuS, bytes] = await Promise.all([cpuSecondsOf(target), dataBytesIn(target)])
-    return { cpuS, bytes, replies: tally(), acked: acked() }
+    return { cpuS, bytes, replies: { ...tally }, acked: records.ledger.whole.acked }
   }
   /** @type {PassResult[]} */
   const results = []
   let before = await sample()
   before.bytes = dataBytes ?? before.bytes
-  for (const [i, pass] of passes.entries()) {
-    const fromMs = elapsed()
+  for (const [i, pass] of certain(strategy.declared.passes).order.entries()) {
+    const fromMs = flow.elapsed()
     await play(pass, i === 0)
-    await settle(passLimitMs)
-    const durationS = (lastSettledMs() - fromMs) / 1000
+    await flow.settle(passLimitMs, never)
+    const durationS = (flow.lastSettledMs() - fromMs) / 1000
     const after = await sample()
     const operations = after.acked - before.acked
     const cpuS = grown(after.cpuS, before.cpuS)
@@ -130,7 +128,7 @@ const playPasses = async (needs) => {
       rate: durationS > 0 ? operations / durationS : 0,
       server_cpu_us: cpuS === null || operations === 0 ? null : (cpuS * 1e6) / operations,
       memory_bytes: measurableGrowth(target, grown(after.bytes, before.bytes)),
-      counts: named(pass, risen(after.replies, before.replies)),
+      counts: named(strategy.replyNamesOf(pass.play), risen(after.replies, before.replies)),
     })
     before = after
     if (isStopped()) break
@@ -355,15 +353,11 @@ export const clientsWriting = async (run) => {
 /**
  * Plays the passes of a strategy one after the other.
  * @param {WriterRun} run
- * @param {object} playing
- * @param {Pick<Awaited<ReturnType<typeof clientsFlow>>, 'settle' | 'lastSettledMs' | 'elapsed'>} playing.flow
- * @param {(pass: Pass, isFirst: boolean) => Promise<unknown>} playing.play resolves when all of it is offered
- * @param {Tally} playing.tally
+ * @param {PlayingPasses} playing
  */
-export const passesOf = (run, { flow, play, tally }) => {
-  const { plan, strategy, target, records } = run
+export const passesOf = (run, playing) => {
+  const { plan, strategy, target } = run
   const { order: passes } = certain(strategy.declared.passes)
-  const never = new AbortController().signal
   let stopped = false
   /** @type {Awaited<ReturnType<typeof playPasses>>} */
   let results = []
@@ -371,19 +365,7 @@ export const passesOf = (run, { flow, play, tally }) => {
   let encodings = {}
   const { over, finish } = deferred()
   const all = async (/** @type {number | null} */ dataBytes) => {
-    results = await playPasses({
-      passes,
-      dataBytes,
-      target,
-      play,
-      settle: (limitMs) => flow.settle(limitMs, never),
-      lastSettledMs: flow.lastSettledMs,
-      tally: () => ({ ...tally }),
-      named: ({ play: operation }, replies) => named(strategy.replyNamesOf(operation), replies),
-      acked: () => records.ledger.whole.acked,
-      elapsed: flow.elapsed,
-      isStopped: () => stopped,
-    })
+    results = await playPasses(run, playing, dataBytes, () => stopped)
     encodings = await encodingsOf(target, { keyBytes: strategy.keyBytes, numbers: plan.items })
   }
   return {
