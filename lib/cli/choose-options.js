@@ -133,26 +133,6 @@ export const chooseOptions = [
   ]),
 ]
 
-/** @type {Omit<About, 'as'>} */
-export const chooseAbout = {
-  words: '--rate RATE',
-  does: 'Chooses the data model that costs least at your load, of those that meet your needs: candidates run in blocks of random order, losers leave early, until one is best or those that remain cannot be told apart.',
-  examples: [
-    [
-      'of those that keep the newest n and expire exactly',
-      '--need newest-n,exact-expiry --rate 50k --value-size 200B',
-    ],
-    [
-      'with a reader, and memory half as important as CPU',
-      '--rate 20k --fetch-rate 10 --weigh cpu=1,memory=0.5',
-    ],
-    ['a model of your own among them', '--workload workload.yaml --strategy list,stream,./feed.yaml'],
-    ['one model on several servers', '--across servers --strategy list --rate 50k'],
-    ['the policy of a cache', '--strategy cache-aside --maxmemory 9MB --items 40k --rate 5k'],
-  ],
-  more: `Exit codes: 0 one is chosen (best, or the simplest of those that differ by less than 3 %), 98 cannot tell which is best, 4 no candidate has valid runs, 3 none can run on the servers. docs/choose.md says how it decides, and how sure that is.`,
-}
-
 /** @param {string | undefined} text */
 const rateIn = (text) => {
   if (text === undefined) throw new OptionError('--rate is missing: items a second, as in --rate 50k')

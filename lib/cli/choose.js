@@ -3,7 +3,7 @@ import { costMetrics, costOf, idleSecondsOf, metrics, weightWords } from '../ans
 import { choosing, leastRounds, roundsPlan, runsOfBlocks } from '../answers/choose/procedure.js'
 import { InterruptedError, MillraceError } from '../base/errors.js'
 import { series, slowerWhileLimited } from '../base/series.js'
-import { percent, rate as perSecond, several } from '../base/units.js'
+import { percent, rate as perSecond } from '../base/units.js'
 import { clientWasTheLimit } from '../experiments/runner.js'
 import { localBench, modelOption, remoteBench } from './calibration.js'
 
@@ -314,7 +314,3 @@ export const recordOfChoice = ({ asked, at, round, run, reader, idle }) => {
       `${values.cpu?.toFixed(2) ?? '?'} µs an item, ${values.misses === undefined ? `${Math.round(values.memory ?? 0)} B` : `${percent(values.misses)} misses`}`,
   }
 }
-
-/** @param {number} left s @param {number} candidates */
-export const promiseWords = (left, candidates) =>
-  `${several(candidates, 'candidate')}: about ${several(Math.max(1, Math.round(left / 60)), 'minute')} at most`

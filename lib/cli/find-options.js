@@ -73,19 +73,6 @@ export const findOptions = ownOptions(group, [
     help: "exit code 99 unless the answer meets it, as in 'find.low>150k'; also find.middle and find.high; may be repeated" },
 ])
 
-/** @type {Omit<About, 'as'>} */
-export const findAbout = {
-  words: '[STRATEGY]',
-  does: 'Finds the highest rate at which at least 90 % of the seconds meet your limits, and its 95 % interval, in one run of about three and a half minutes.',
-  examples: [
-    ['on a local server', "sorted-set --slo 'latency.p99<20ms'"],
-    ['your own model, between two rates', "feed.yaml --slo 'latency.p99<5ms' --within 10k..500k --host HOST"],
-    ['the least memory of a cache', "cache-aside --rate 10k --over memory --slo 'hit_rate>90%'"],
-    ['lookups by 50 clients, for CI', "lookup-get --slo 'latency.p99<2ms' --threshold 'find.low>50k'"],
-  ],
-  more: `Exit codes: 0 found (and every --threshold met), 99 a threshold failed, 98 cannot tell (the target changed, or is not steady), 4 no rate, or the load generator was the limit. docs/highest-rate.md says how it searches.`,
-}
-
 /** @param {string} text @returns {[number, number]} */
 const withinOf = (text) => {
   const [low, high] = text.split('..').map((part) => scaled(part, countUnits) ?? Number.NaN)

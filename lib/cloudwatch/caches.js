@@ -1,7 +1,6 @@
 // Finds the caches in CloudWatch that are the nodes of a run, by given ids or by the names of their endpoints.
 import { MillraceError } from '../base/errors.js'
-import { endpointOf } from '../servers/address.js'
-import { endpointIn, groupOf } from '../servers/elasticache.js'
+import { groupOf } from '../servers/elasticache.js'
 
 /**
  * @import { Dimensions, cloudWatch } from './fetch.js'
@@ -29,19 +28,6 @@ export class CloudWatchError extends MillraceError {
   constructor(message, { cause } = {}) {
     super('CLOUDWATCH', `CloudWatch: ${message}`, { cause })
   }
-}
-
-/** Regions, groups and nodes in the names of the addresses. @param {readonly string[]} addresses host:port @returns {Names} */
-export const namesIn = (addresses) => {
-  const hosts = addresses.map((address) => endpointOf(address).host)
-  const named = hosts.flatMap((host) => endpointIn(host) ?? [])
-  /** @type {Map<string, string>} */
-  const byId = new Map()
-  hosts.forEach((host, i) => {
-    const endpoint = endpointIn(host)
-    if (endpoint?.kind === 'node') byId.set(endpoint.id, addresses[i])
-  })
-  return { hosts, region: named[0]?.region ?? null, addressOf: (id) => byId.get(id) ?? null, named }
 }
 
 /** @param {string} id @returns {Dimensions} */

@@ -1,7 +1,10 @@
 // CloudWatch's numbers of a run, read until they have settled.
+
 import { errorOf } from '../base/errors.js'
 import { mean } from '../base/sums.js'
-import { CloudWatchError, cachesOf, namesIn } from './caches.js'
+import { endpointOf } from '../servers/address.js'
+import { endpointIn } from '../servers/elasticache.js'
+import { CloudWatchError, cachesOf } from './caches.js'
 
 /**
  * @import { Cache, Wanted } from './caches.js'
@@ -27,6 +30,23 @@ import { CloudWatchError, cachesOf, namesIn } from './caches.js'
  * @property {CacheFigures[]} nodes
  * @property {string[]} notes
  */
+
+/**
+ * @import { Names } from './caches.js'
+ */
+
+/** Regions, groups and nodes in the names of the addresses. @param {readonly string[]} addresses host:port @returns {Names} */
+const namesIn = (addresses) => {
+  const hosts = addresses.map((address) => endpointOf(address).host)
+  const named = hosts.flatMap((host) => endpointIn(host) ?? [])
+  /** @type {Map<string, string>} */
+  const byId = new Map()
+  hosts.forEach((host, i) => {
+    const endpoint = endpointIn(host)
+    if (endpoint?.kind === 'node') byId.set(endpoint.id, addresses[i])
+  })
+  return { hosts, region: named[0]?.region ?? null, addressOf: (id) => byId.get(id) ?? null, named }
+}
 
 // Reads CloudWatch: whole pages, one question at a time, and slower when it is throttled. Its SDK does paging and retries.
 

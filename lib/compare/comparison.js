@@ -9,7 +9,6 @@ import { pairedOf } from '../result/paired.js'
 import { smallestEffect } from '../result/verdict.js'
 import { rulingOf } from './gates.js'
 import { separateOf } from './separate.js'
-import { settingsThatDiffer } from './sides.js'
 
 /**
  * @import { MeasureRow } from '../result/metrics.js'
@@ -44,6 +43,15 @@ import { settingsThatDiffer } from './sides.js'
  * @property {readonly { name: string, baseline: readonly string[], other: readonly string[] }[]} settings
  * @property {readonly { code: string, message: string }[]} warnings
  */
+
+/** The settings that differ between two series, or within one. @param {Series} a @param {Series} b */
+const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
+  [...new Set([...Object.keys(ofA), ...Object.keys(ofB)])].flatMap((name) => {
+    const [baseline, other] = [ofA[name] ?? ['none'], ofB[name] ?? ['none']]
+    return baseline.length > 1 || other.length > 1 || baseline[0] !== other[0]
+      ? [{ name, baseline, other }]
+      : []
+  })
 
 // Signs that rounds are not repeats of one thing: a slow first one, outliers, a trend, the order. Pure.
 

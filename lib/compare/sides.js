@@ -97,15 +97,6 @@ const settingsAmong = (runs) => {
   return Object.fromEntries(names.map((name) => [name, [...new Set(all.map((one) => one[name] ?? 'none'))]]))
 }
 
-/** The settings that differ between two series, or within one. @param {Series} a @param {Series} b */
-export const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
-  [...new Set([...Object.keys(ofA), ...Object.keys(ofB)])].flatMap((name) => {
-    const [baseline, other] = [ofA[name] ?? ['none'], ofB[name] ?? ['none']]
-    return baseline.length > 1 || other.length > 1 || baseline[0] !== other[0]
-      ? [{ name, baseline, other }]
-      : []
-  })
-
 /** @param {RunDocument[]} runs @returns {Series} */
 const seriesOf = (runs) => ({
   label: '',

@@ -141,7 +141,3 @@ export function* turnsUntil(cells, { repeat, seed, done, isEnough }) {
     yield turn
   }
 }
-
-/** What the turns measured of a row. @param {TurnResult[]} turns @param {string} row */
-export const legsOf = (turns, row) =>
-  turns.flatMap((turn) => turn.legs.filter((leg) => leg.row === row).map((leg) => ({ ...leg, turn })))

@@ -1,13 +1,15 @@
 // A matrix from its first turn to its last, or until it is interrupted.
+
 import { relative } from 'node:path'
 import { MillraceError } from '../base/errors.js'
 import { series, slowerWhileLimited } from '../base/series.js'
 import { withCloudWatchOfRuns } from '../cloudwatch/of-experiment.js'
 import { clientLimit } from '../measures/client-limit.js'
+import { isOfWorkers } from '../measures/index.js'
 import { madeWithParents } from '../result/files.js'
+import { isOfReaders, METRICS } from '../result/metrics.js'
 import { runCell } from './cell-run.js'
 import { NotHere } from './experiment-servers.js'
-import { figuresOf } from './figures.js'
 import { turnsUntil } from './matrix.js'
 import { missingDriver } from './options.js'
 import { NoResult } from './programs.js'
@@ -46,6 +48,25 @@ import { experimentDocument } from './summary.js'
  * @property {() => Promise<void>} tell writes the document so far
  * @property {(turn: Turn, result: TurnResult, tookMs: number) => void} onTurn
  */
+
+/**
+ * @import { Document } from '../result/metrics.js'
+ */
+
+/**
+ * What was measured, by name.
+ * @param {Document} run run.json of the writer
+ * @param {Document | null} reader that of the consumer, where one read
+ * @returns {Record<string, number>}
+ */
+const figuresOf = (run, reader) =>
+  Object.fromEntries(
+    METRICS.flatMap(({ name, value }) => {
+      const document = isOfReaders(name) || (reader?.jobs && isOfWorkers(name)) ? reader : run
+      const found = document && value(document)
+      return typeof found === 'number' ? [[name, found]] : []
+    }),
+  )
 
 /** Whether a lower rate may help: in a closed loop and at the highest rate the client always is the limit. @param {Cell} cell */
 const mayBeSlower = ({ legs }) =>

@@ -5,9 +5,8 @@ import { errorOf, OptionError } from '../base/errors.js'
 import { exactly } from '../base/typed.js'
 import { readSettings } from '../options/read-settings.js'
 import { readAs } from '../options/values.js'
-import { measureNamed } from '../result/metrics.js'
+import { METRICS, measureNamed } from '../result/metrics.js'
 import { strategyNamed } from '../workloads/index.js'
-import { figureNames } from './figures.js'
 import { missingDriver, optionWords, settableOptions } from './options.js'
 
 /**
@@ -65,6 +64,8 @@ import { missingDriver, optionWords, settableOptions } from './options.js'
  * @property {Ratio[]} [ratios]
  * @property {string[]} [columns] figures beside those that every table has
  */
+
+const figureNames = Object.freeze(METRICS.map(({ name }) => name))
 
 // JSON with the lines of its keys, for error messages. JSON.parse decides whether a text is JSON; the parser of YAML finds the
 // lines, since JSON is YAML too.

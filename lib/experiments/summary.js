@@ -7,7 +7,6 @@ import { commonColumns, drawnBeside, drawnOfAll } from '../result/chief-metrics.
 import { measureNamed } from '../result/metrics.js'
 import { ratioOf, standing } from '../result/ratio.js'
 import { figureOfRow, quotable } from '../result/statistics.js'
-import { legsOf } from './matrix.js'
 import { optionWords } from './options.js'
 import { publishedFigures, trueRate } from './published.js'
 
@@ -47,6 +46,10 @@ import { publishedFigures, trueRate } from './published.js'
  * @property {number} seed
  * @property {PublishedExperiment | null} published
  */
+
+/** What the turns measured of a row. @param {TurnResult[]} turns @param {string} row */
+const legsOf = (turns, row) =>
+  turns.flatMap((turn) => turn.legs.filter((leg) => leg.row === row).map((leg) => ({ ...leg, turn })))
 
 // Ratios of an experiment's rows, beside the published ones.
 

@@ -3,35 +3,11 @@
 
 /**
  * @import { boxOf } from './box.js'
- * @import { Answer, Control } from './control.js'
+ * @import { Answer } from './control.js'
+ * @import { Facts } from './member.js'
  * @import { leadingOf } from './thread.js'
  * @import { Stopping } from './stopping.js'
  */
-
-/**
- * Fields of the run's data that are the same on every box: whichever says one first, and again where it is lost.
- * @param {Pick<Control, 'set'>} control
- */
-export const sharedFactsOf = (control) => {
-  /** @type {Record<string, string>} */
-  const facts = {}
-  let isOwed = false
-  const tell = async () => {
-    isOwed = true
-    for (const [field, value] of Object.entries(facts)) await control.set(field, value)
-    isOwed = false
-  }
-  return {
-    add: (/** @type {Record<string, string>} */ more) => void Object.assign(facts, more),
-    tell,
-    /** Sends what an earlier try failed to send, or what a control server lost. @param {boolean} isLost */
-    async again(isLost) {
-      if (isLost || isOwed) await tell().catch(() => {})
-    },
-  }
-}
-
-/** @typedef {ReturnType<typeof sharedFactsOf>} Facts */
 
 const gatherEveryMs = 200
 const beatEveryMs = 1000

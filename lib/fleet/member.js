@@ -10,9 +10,8 @@ import { boxOf } from './box.js'
 import { clockRefusal, fleetClock } from './clock.js'
 import { controlOf, openControl } from './control.js'
 import { decisionOf, liveNow } from './gather.js'
-import { heartbeatOf, sharedFactsOf } from './heartbeat.js'
+import { heartbeatOf } from './heartbeat.js'
 import { encodeInterval } from './interval.js'
-import { readingOfRun } from './shared-plan.js'
 import { lossesOf } from './status.js'
 import { stoppingOf } from './stopping.js'
 import { leadingOf } from './thread.js'
@@ -57,6 +56,57 @@ import { leadingOf } from './thread.js'
  * @property {AbortSignal} stopNow nothing is waited for any more
  * @property {boolean} stopsAll the box that is stopped stops all
  */
+
+/** @typedef {ReturnType<typeof sharedFactsOf>} Facts what the data of a run says besides, read again until it is there */
+
+/**
+ * Fields of the run's data that are the same on every box: whichever says one first, and again where it is lost.
+ * @param {Pick<Control, 'set'>} control
+ */
+const sharedFactsOf = (control) => {
+  /** @type {Record<string, string>} */
+  const facts = {}
+  let isOwed = false
+  const tell = async () => {
+    isOwed = true
+    for (const [field, value] of Object.entries(facts)) await control.set(field, value)
+    isOwed = false
+  }
+  return {
+    add: (/** @type {Record<string, string>} */ more) => void Object.assign(facts, more),
+    tell,
+    /** Sends what an earlier try failed to send, or what a control server lost. @param {boolean} isLost */
+    async again(isLost) {
+      if (isLost || isOwed) await tell().catch(() => {})
+    },
+  }
+}
+
+/**
+ * For a reader: the plan is that of the writers, and what it shares with the other readers is its own.
+ * @param {Record<string, string>} fields of the run
+ * @param {Needs} needs
+ * @param {Control} control
+ * @param {{ add: (more: Record<string, string>) => void }} facts
+ */
+const readingOfRun = async (fields, { run, shared }, control, facts) => {
+  const { digest, plan } = fields
+  const [theirs, ours] = [plan, shared.text].map((text) => String(JSON.parse(text).prefix))
+  if (theirs !== ours)
+    throw new TargetError(
+      `--run ${run} writes under ${theirs ? `--prefix ${theirs}` : 'no prefix'} (here ${ours || 'none'}); read what it writes`,
+      { code: 'RIVAL_PLAN' },
+    )
+  await control.set('readers', shared.text)
+  const readers = await control.client.hget(control.keys.run, 'readers')
+  if (readers !== null && readers !== shared.text)
+    throw new TargetError(
+      `--run ${run}: its readers read otherwise, with ${shared.differing(readers)}; type the same on every box that reads`,
+      { code: 'RIVAL_PLAN' },
+    )
+  facts.add({ readers: shared.text })
+  return { writers: Number(fields.writers), shared: { digest, text: plan, differing: shared.differing } }
+}
 
 // Before a run begins: a reader waits until there is one, everybody waits for the start, and the leader decides on it.
 

@@ -1,6 +1,5 @@
 // What the boxes of a run must have in common: the plan, and how it is played and judged.
 import { createHash } from 'node:crypto'
-import { TargetError } from '../base/errors.js'
 import { differingFields } from '../plan/announcement.js'
 
 /**
@@ -85,30 +84,4 @@ export const sharedByReaders = (settings) => {
   const names = ['totalAgents', 'periodMs', 'prefix', ...readingOptions.map(([name]) => name)]
   const ours = Object.fromEntries(names.map((name) => [name, Object(settings)[name] ?? null]))
   return sharedBy(ours, readingOptions)
-}
-
-/**
- * For a reader: the plan is that of the writers, and what it shares with the other readers is its own.
- * @param {Record<string, string>} fields of the run
- * @param {Needs} needs
- * @param {Control} control
- * @param {{ add: (more: Record<string, string>) => void }} facts
- */
-export const readingOfRun = async (fields, { run, shared }, control, facts) => {
-  const { digest, plan } = fields
-  const [theirs, ours] = [plan, shared.text].map((text) => String(JSON.parse(text).prefix))
-  if (theirs !== ours)
-    throw new TargetError(
-      `--run ${run} writes under ${theirs ? `--prefix ${theirs}` : 'no prefix'} (here ${ours || 'none'}); read what it writes`,
-      { code: 'RIVAL_PLAN' },
-    )
-  await control.set('readers', shared.text)
-  const readers = await control.client.hget(control.keys.run, 'readers')
-  if (readers !== null && readers !== shared.text)
-    throw new TargetError(
-      `--run ${run}: its readers read otherwise, with ${shared.differing(readers)}; type the same on every box that reads`,
-      { code: 'RIVAL_PLAN' },
-    )
-  facts.add({ readers: shared.text })
-  return { writers: Number(fields.writers), shared: { digest, text: plan, differing: shared.differing } }
 }

@@ -96,18 +96,6 @@ export const claimReaders = async ({ settings, strategy, ...needs }) => {
   return { agents: Array.isArray(agent) ? [...agent] : all, release: async () => {} }
 }
 
-/**
- * Why a process without -a will end as PARTIAL; null: all writers are there, or -a was given.
- * @param {Pick<Settings, 'given'>} settings
- * @param {Pick<Plan, 'agents' | 'totalAgents'>} plan
- * @param {number} others writers at work elsewhere
- */
-export const missingWriters = ({ given }, { agents, totalAgents }, others) => {
-  const here = agents.length + others
-  if (given.agent !== 'default' || here >= totalAgents) return null
-  return `only ${here} of ${several(totalAgents, 'writer')} ${here === 1 ? 'is' : 'are'} here, so the result will be PARTIAL: make this process all of them with -a all, or start the same command on other boxes`
-}
-
 /** @param {'writer' | 'reader'} who @param {readonly number[]} agents @param {number} totalAgents @param {string} ours @param {string} all @param {boolean} [isFleet] whether other boxes have the rest */
 const partWords = (who, agents, totalAgents, ours, all, isFleet = false) => {
   if (totalAgents === 1) return `the only ${who}: ${all}`

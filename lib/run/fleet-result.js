@@ -8,7 +8,6 @@ import { leaderOf } from '../fleet/lead.js'
 import { partsOfFleet } from '../fleet/merged.js'
 import { readersOfFleet } from '../fleet/readers.js'
 import { readsName } from '../measures/index.js'
-import { fleetPresence } from '../probes/presence.js'
 import { documentWith } from '../result/facts.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 
@@ -29,6 +28,43 @@ import { strategyOf } from '../workloads/bound-strategy.js'
  * @typedef {{ document: RunDocument, facts: Facts }} Shared the result of
  *   all, and what it is made of besides the seconds
  */
+
+/**
+ * @import { Presence } from '../probes/presence.js'
+ */
+
+/**
+ * How many writers sent a second, over the merged seconds of a run: whether all were there all the time.
+ * @param {number} total writers of the plan
+ */
+const fleetPresence = (total) => {
+  /** @type {Map<number, number>} */
+  const by = new Map()
+  return {
+    /** A line may cover only a part of its second. @param {number} second @param {number} writers */
+    add(second, writers) {
+      by.set(second, (by.get(second) ?? 0) + writers)
+    },
+    /** For the seconds from one to another, excluding the last. @param {number} from @param {number} to @returns {Presence} */
+    summary(from, to) {
+      const counts = Array.from({ length: Math.max(0, to - from) }, (_, i) =>
+        Math.min(total, by.get(from + i) ?? 0),
+      )
+      const absent = counts.filter((n) => n < total).length
+      return {
+        total,
+        own: total,
+        fewest: counts.length > 0 ? Math.min(...counts) : null,
+        mean: counts.length > 0 ? counts.reduce((sum, n) => sum + n, 0) / counts.length : null,
+        measured_s: counts.length,
+        absent_s: absent,
+        unknown_s: 0,
+        before: 0,
+        steady: counts.length > 0 && absent === 0,
+      }
+    },
+  }
+}
 
 // A control server that does not answer at the end is waited for this long.
 const awayLimitMs = 60_000

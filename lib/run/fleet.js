@@ -1,6 +1,6 @@
 // A run on a fleet: how a box joins, and which of its writers or readers it is.
 
-import { OptionError, TargetError } from '../base/errors.js'
+import { OptionError } from '../base/errors.js'
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { millraceVersion } from '../base/version.js'
 import { boxMs, placeOf } from '../fleet/control.js'
@@ -13,9 +13,7 @@ import { tlsOfFiles } from '../servers/access.js'
 import { refuseRival } from '../servers/announcements.js'
 import { iamAccess, identityOf } from '../servers/iam.js'
 import { parseInfo } from '../wire/info.js'
-import { slotTableBytes } from '../wire/slot-tables.js'
 import { leased, leaseWarnings, wantedAgents } from './agents.js'
-import { versionsOf } from './versions.js'
 
 /**
  * @import { ReaderSettings, Settings } from '../../settings.js'
@@ -158,22 +156,6 @@ export const joinToRead = async (settings, { target, run, observer, store, stop,
 /** @typedef {NonNullable<Awaited<ReturnType<typeof joinToRead>>>} Joined */
 
 /**
- * Refuses to read where the target has no plan of the fleet's run.
- * @param {{ plan: { flow: string }, announced: unknown }} found
- * @param {Settings} settings
- * @param {Target} target
- */
-export const checkJoined = ({ plan, announced }, { run }, target) => {
-  if (announced === null)
-    throw new TargetError(
-      `${target.address} has no plan of --run ${run}: read from the servers that its writers write to`,
-      { code: 'NO_PLAN' },
-    )
-  if (plan.flow === 'workers')
-    throw new OptionError('--control: workers of a queue cannot be a fleet; start them without it')
-}
-
-/**
  * Claims the numbers of writers on the control server, and the plan in the target, where its readers look for it.
  * @param {Member} fleet
  * @param {Claim & { announced: Announcement }} claim
@@ -197,21 +179,3 @@ export const claimOnFleet = async (fleet, { announced, settings, target, ...clai
     },
   }
 }
-
-/**
- * The parts of the result that are the same on every box.
- * @param {object} known
- * @param {Settings} known.settings
- * @param {Plan} known.plan of all writers
- * @param {Target} known.target
- * @param {object} known.found
- * @param {string} [known.commandLine]
- */
-export const aboutFleet = ({ settings, plan, target, found, commandLine }) => ({
-  plan,
-  thresholds: settings.thresholds,
-  slotTable: Math.max(...target.versions.map(slotTableBytes)),
-  commandLine,
-  versions: versionsOf(target),
-  target: { kind: target.kind, origin: target.origin, ...found },
-})

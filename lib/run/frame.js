@@ -1,12 +1,14 @@
 // What every run has, whatever its load: phases, time, events, seconds, samplers of the servers, and what ends it early.
 // All of it is closed with the run. Times are in milliseconds.
+
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { untilSettled } from '../base/settlement.js'
 import { certain } from '../base/typed.js'
 import { withUndo } from '../base/undo.js'
 import { count } from '../base/units.js'
 import { instrumentsOf } from '../measures/index.js'
-import { everySecond, samplerOf } from './second.js'
+import { nodeSampler } from '../probes/node-sampler.js'
+import { everySecond } from './second.js'
 
 /**
  * @import { Phases, Playing } from '../loads/index.js'
@@ -33,6 +35,18 @@ import { everySecond, samplerOf } from './second.js'
  * @typedef {(step: () => unknown) => void} Undo
  * @typedef {ReturnType<typeof frameOf>} Frame
  */
+
+/**
+ * @import { OwnCounts } from '../probes/node-sampler.js'
+ */
+
+/**
+ * @param {Target} target
+ * @param {{ elapsed: () => number } & Pick<Parameters<typeof nodeSampler>[0], 'nodes' | 'onRows'>} needs
+ * @param {Pick<OwnCounts, 'carried' | 'seen'>} counted
+ */
+const samplerOf = ({ info, access, sent, loadBytes }, { elapsed, ...needs }, counted) =>
+  nodeSampler({ ...needs, info, db: access.db, clock: elapsed }, { sent: sent?.of, loadBytes, ...counted })
 
 // Whether the masters keep what was written, by their own numbers once a second. Losses are a restart, a flush, a replica
 // promoted without its data, and keys that are gone but neither expired nor were evicted. A replica promoted with its data,

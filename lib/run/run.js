@@ -1,5 +1,6 @@
 // One run on servers that are open: settings in, the judged result out. It prints nothing and starts nothing; events are
 // reported to its observer.
+import { OptionError, TargetError } from '../base/errors.js'
 import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { withUndo } from '../base/undo.js'
 import { bytes, count, percent, period, plainText, several } from '../base/units.js'
@@ -17,24 +18,17 @@ import { newcomerCheck, preflight } from '../servers/preflight.js'
 import { keepsPlans } from '../servers/unsupported-commands.js'
 import { readingInThreads } from '../threads/reading.js'
 import { slotOf } from '../wire/slot.js'
+import { slotTableBytes } from '../wire/slot-tables.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { strategyNamed } from '../workloads/index.js'
-import {
-  agentWords,
-  claimAgents,
-  claimReaders,
-  leaseWarnings,
-  missingWriters,
-  readerWords,
-  workersWords,
-} from './agents.js'
+import { agentWords, claimAgents, claimReaders, leaseWarnings, readerWords, workersWords } from './agents.js'
 import { plansOnTarget, serversHere } from './facts.js'
 import { findPlan } from './find-announced.js'
-import { aboutFleet, checkJoined, claimOnFleet, fleetOf, joinToRead } from './fleet.js'
+import { claimOnFleet, fleetOf, joinToRead } from './fleet.js'
 import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
 import { frameOf, played } from './frame.js'
 import { lengthMs } from './second.js'
-import { checkSnapshot, snapshotOf } from './snapshot.js'
+import { snapshotOf } from './snapshot.js'
 import { versionsOf } from './versions.js'
 import { writeRun } from './write-run.js'
 
@@ -89,6 +83,75 @@ import { writeRun } from './write-run.js'
  * @property {AbortSignal} stop ends the load; what is under way settles
  * @property {AbortSignal} stopNow ends the run without waiting for anything
  */
+
+/**
+ * Refuses a server that was not started for the run, as it is emptied and may have other data.
+ * @param {{ snapshot: boolean, allow: readonly string[] }} settings
+ * @param {Target} target
+ */
+const checkSnapshot = async ({ snapshot, allow }, target) => {
+  if (!snapshot) return
+  if (target.origin !== 'embedded' && !allow.includes('flush'))
+    throw new OptionError(
+      `--with snapshot empties ${target.address} and loads its data again: leave out the address for a local server, or add --allow flush`,
+    )
+  for (const address of target.topology.masters)
+    await target
+      .control(address)
+      .call('DEBUG', 'SLEEP', '0')
+      .catch((cause) => {
+        throw new TargetError(
+          `--with snapshot: ${address} refuses DEBUG, which loads the data again (${cause.message}); start it with enable-debug-command local`,
+          { cause },
+        )
+      })
+}
+
+/**
+ * The parts of the result that are the same on every box.
+ * @param {object} known
+ * @param {Settings} known.settings
+ * @param {Plan} known.plan of all writers
+ * @param {Target} known.target
+ * @param {object} known.found
+ * @param {string} [known.commandLine]
+ */
+const aboutFleet = ({ settings, plan, target, found, commandLine }) => ({
+  plan,
+  thresholds: settings.thresholds,
+  slotTable: Math.max(...target.versions.map(slotTableBytes)),
+  commandLine,
+  versions: versionsOf(target),
+  target: { kind: target.kind, origin: target.origin, ...found },
+})
+
+/**
+ * Refuses to read where the target has no plan of the fleet's run.
+ * @param {{ plan: { flow: string }, announced: unknown }} found
+ * @param {Settings} settings
+ * @param {Target} target
+ */
+const checkJoined = ({ plan, announced }, { run }, target) => {
+  if (announced === null)
+    throw new TargetError(
+      `${target.address} has no plan of --run ${run}: read from the servers that its writers write to`,
+      { code: 'NO_PLAN' },
+    )
+  if (plan.flow === 'workers')
+    throw new OptionError('--control: workers of a queue cannot be a fleet; start them without it')
+}
+
+/**
+ * Why a process without -a will end as PARTIAL; null: all writers are there, or -a was given.
+ * @param {Pick<Settings, 'given'>} settings
+ * @param {Pick<Plan, 'agents' | 'totalAgents'>} plan
+ * @param {number} others writers at work elsewhere
+ */
+const missingWriters = ({ given }, { agents, totalAgents }, others) => {
+  const here = agents.length + others
+  if (given.agent !== 'default' || here >= totalAgents) return null
+  return `only ${here} of ${several(totalAgents, 'writer')} ${here === 1 ? 'is' : 'are'} here, so the result will be PARTIAL: make this process all of them with -a all, or start the same command on other boxes`
+}
 
 // Ends a run before it harms the target: judged once a second by what the nodes say.
 

@@ -1,7 +1,6 @@
 // What happens once a second besides the load: samples, the line of intervals.ndjson, the live line.
 import { untilStopped } from '../base/interrupts.js'
 import { atMost, deferred } from '../base/timers.js'
-import { nodeSampler } from '../probes/node-sampler.js'
 
 /**
  * @import { NodeRow, OwnCounts } from '../probes/node-sampler.js'
@@ -10,14 +9,6 @@ import { nodeSampler } from '../probes/node-sampler.js'
  * @import { Target } from '../servers/open.js'
  * @import { Line } from '../measures/fold.js'
  */
-
-/**
- * @param {Target} target
- * @param {{ elapsed: () => number } & Pick<Parameters<typeof nodeSampler>[0], 'nodes' | 'onRows'>} needs
- * @param {Pick<OwnCounts, 'carried' | 'seen'>} counted
- */
-export const samplerOf = ({ info, access, sent, loadBytes }, { elapsed, ...needs }, counted) =>
-  nodeSampler({ ...needs, info, db: access.db, clock: elapsed }, { sent: sent?.of, loadBytes, ...counted })
 
 /** CPU of the busiest node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
 const busiest = (rows, role) => {

@@ -1,7 +1,7 @@
 // What a snapshot costs after the load: each master in turn saves its data, is emptied and loads the data again, while a
 // bystander sends it a PING every 20 ms.
 
-import { OptionError, TargetError } from '../base/errors.js'
+import { TargetError } from '../base/errors.js'
 import { sleep } from '../base/settlement.js'
 import { count } from '../base/units.js'
 import { dataBytesIn } from '../probes/baseline.js'
@@ -29,29 +29,6 @@ import { parseInfo } from '../wire/info.js'
 const pollMs = 10
 // PINGs that were due in a step have their answers by then.
 const settleMs = 100
-
-/**
- * Refuses a server that was not started for the run, as it is emptied and may have other data.
- * @param {{ snapshot: boolean, allow: readonly string[] }} settings
- * @param {Target} target
- */
-export const checkSnapshot = async ({ snapshot, allow }, target) => {
-  if (!snapshot) return
-  if (target.origin !== 'embedded' && !allow.includes('flush'))
-    throw new OptionError(
-      `--with snapshot empties ${target.address} and loads its data again: leave out the address for a local server, or add --allow flush`,
-    )
-  for (const address of target.topology.masters)
-    await target
-      .control(address)
-      .call('DEBUG', 'SLEEP', '0')
-      .catch((cause) => {
-        throw new TargetError(
-          `--with snapshot: ${address} refuses DEBUG, which loads the data again (${cause.message}); start it with enable-debug-command local`,
-          { cause },
-        )
-      })
-}
 
 /**
  * @param {object} needs

@@ -107,9 +107,6 @@ const calmShare = 0.99
 const calmSamples = 3
 const mostSamples = 15
 
-/** @type {StoredData} */
-export const noStoredData = { dataBytes: null, keys: null, gathered: null, strange: null, holderBytes: null }
-
 /** Null where a server does not answer in time. @template T @param {Promise<T>} asked */
 const orNull = async (asked) =>
   (await atMost(

@@ -24,7 +24,7 @@ import { strategyOf } from '../workloads/bound-strategy.js'
 import { frameOf, played } from './frame.js'
 import { idleOf } from './idle.js'
 import { lengthMs } from './second.js'
-import { noStoredData, outliveEarlier, removeExpiredIds, storedDataIn } from './stored-data.js'
+import { outliveEarlier, removeExpiredIds, storedDataIn } from './stored-data.js'
 import { measuringWindow } from './window.js'
 import { curveIn, writeResultOf } from './write-result.js'
 
@@ -63,6 +63,9 @@ import { curveIn, writeResultOf } from './write-result.js'
  * @property {(before: StoredData) => Promise<void>} begin the writers of this process begin
  * @property {() => Promise<StoredData | null>} earliest what was there before the first writer of the run began; null: none has
  */
+
+/** @type {StoredData} */
+const noStoredData = { dataBytes: null, keys: null, gathered: null, strange: null, holderBytes: null }
 
 // How each second of a writing run is written and shown.
 

@@ -54,7 +54,3 @@ export const clusterNodes = (text, asked) =>
         slots: rangesIn(slots.join(' ')),
       }
     })
-
-/** @param {ClusterNode} node @returns {number[]} */
-export const slotNumbers = ({ slots }) =>
-  slots.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))

@@ -1,9 +1,6 @@
-// Which servers may be sent the password, and which of them items: the one that the user named, those that it and the
-// cluster's own map name, and a master that comes later only after the same preflight.
-import { isIP } from 'node:net'
 import { errorOf, TargetError } from '../base/errors.js'
 import { plainText } from '../base/units.js'
-import { addressOf, endpointOf } from './address.js'
+import { endpointOf } from './address.js'
 import { isLinkLocal } from './link-local.js'
 
 /**
@@ -179,7 +176,3 @@ export const confirmedServersOf = ({ clock, typed = '' }) => {
     },
   }
 }
-
-/** Whatever a server calls itself, as an address that can be compared. @param {string} host @param {number} port */
-export const shownAddress = (host, port) =>
-  isIP(host) || /^[\w.-]{1,253}$/.test(host) ? addressOf({ host, port }) : plainText(`${host}:${port}`)

@@ -5,7 +5,7 @@ import { errorOf, TargetError } from '../base/errors.js'
 import { certain } from '../base/typed.js'
 import { slotCount } from '../wire/slot.js'
 import { endpointOf } from './address.js'
-import { clusterNodes, slotNumbers } from './cluster-nodes.js'
+import { clusterNodes } from './cluster-nodes.js'
 import { listIn } from './lists.js'
 import { isRefusal, RefusedChange } from './managed.js'
 
@@ -24,6 +24,10 @@ import { isRefusal, RefusedChange } from './managed.js'
  * @typedef {{ cluster: Cluster, clock: () => number, onProgress?: (progress: Progress) => void, signal?: AbortSignal }} Needs
  * @typedef {ReturnType<typeof viewsOf>} Views
  */
+
+/** @param {ClusterNode} node @returns {number[]} */
+const slotNumbers = ({ slots }) =>
+  slots.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
 
 // Which slots move where, as pure functions of the owners.
 

@@ -1,10 +1,13 @@
 // Where the topology is read from, at the start and whenever it may have changed.
+
+import { isIP } from 'node:net'
 import { TargetError } from '../base/errors.js'
+import { plainText } from '../base/units.js'
 import { parseInfo } from '../wire/info.js'
 import { slotCount } from '../wire/slot.js'
 import { addressOf, endpointOf } from './address.js'
 import { clusterNodes } from './cluster-nodes.js'
-import { shownAddress, UnconfirmedError } from './confirmed-servers.js'
+import { UnconfirmedError } from './confirmed-servers.js'
 import { reasonFor } from './reason.js'
 import { clusterLayout, singleLayout, slotRanges } from './topology.js'
 
@@ -21,6 +24,10 @@ import { clusterLayout, singleLayout, slotRanges } from './topology.js'
  * @typedef {ReturnType<typeof controlConnections>} Control
  * @typedef {{ address: string, role: string, master: string | null, layout: Dated }} Said what one server says of itself
  */
+
+/** Whatever a server calls itself, as an address that can be compared. @param {string} host @param {number} port */
+const shownAddress = (host, port) =>
+  isIP(host) || /^[\w.-]{1,253}$/.test(host) ? addressOf({ host, port }) : plainText(`${host}:${port}`)
 
 // Combines what several nodes report of the topology: for each slot the newest claim counts, as in the cluster itself. A
 // node that was away or has old data cannot bring back an old owner.

@@ -2,7 +2,7 @@
 import { keysOf } from '../base/typed.js'
 import { commandBytes } from '../wire/encode.js'
 import { isRead } from '../wire/read-commands.js'
-import { isFamily, shaOrInline, textOf } from './bind/arguments.js'
+import { isFamily, isMany, keyIn, listedKeys, shaOrInline, textOf } from './bind/arguments.js'
 import { bundleCommandsOf } from './bind/bundle.js'
 import { clientCommandOf, keyBytesOf, leadingCommand } from './bind/client.js'
 import { multiStepsOf } from './bind/multi-step.js'
@@ -10,17 +10,13 @@ import { commandsAt, oldestIn, readerOf } from './bind/reader.js'
 import { boundWork } from './bind/worker.js'
 import { boundStepsOf, checksOf } from './bind/writer.js'
 import {
-  argumentsOf,
   commandNames,
-  commandsOf,
   countingCommand,
   familiesOf,
   forecastOf,
   holdersOf,
   itemNumberOf,
   keyFaults,
-  mostMembers,
-  purgedKeys,
   removesItemKeys,
   runsUnknown,
   scriptsIn,
@@ -42,6 +38,41 @@ import { meaningsOf } from './reply-meanings.js'
  * @typedef {LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, an announcement of
  *   one, or a reader's plan
  */
+
+/**
+ * @import { Keys } from './declare.js'
+ */
+
+/** How many arguments a gathered command has for no item, and for each, and whether items have several keys. @param {Command} command */
+const argumentsOf = ({ args }) => {
+  const manies = args.filter(isMany)
+  const anItem = manies.reduce((sum, { many }) => sum + many.length, 0)
+  const family = keyIn(args, '').family
+  return {
+    fixed: 1 + args.length - manies.length,
+    anItem,
+    isSpread: family?.parts.some((part) => typeof part === 'object' && part.forItem !== undefined) === true,
+  }
+}
+
+/** @param {Declaration} declared @param {Fields} planFields @param {string} operation */
+const commandsOf = (declared, planFields, operation) =>
+  declared.operations(planFields, declared.keys(planFields))[operation] ?? []
+
+/** Most items of one command of the operation; 0 = no limit. @param {readonly Command[]} commands */
+const mostMembers = (commands) => {
+  const limits = commands.filter(({ kind }) => kind === 'gather').map(({ max = 0 }) => max)
+  return limits.length === 0 ? null : Math.min(...limits)
+}
+
+/** Keys from which the operation removes expired ids. @param {readonly Command[]} commands @param {string} prefix */
+const purgedKeys = (commands, prefix) =>
+  commands
+    .filter(({ purges }) => purges)
+    .flatMap(({ args, name }) => {
+      const { family } = keyIn(args, name)
+      return family ? listedKeys([family], prefix) : []
+    })
 
 // Operations of several commands about one key, or keys of one slot: one after the other, with pauses between them, or some together
 // as a transaction. Each goes when the one before it was answered.

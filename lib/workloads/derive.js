@@ -4,7 +4,7 @@ import { claimedTwice } from '../base/claims.js'
 import { exactly } from '../base/typed.js'
 import { slotCount, slotOf } from '../wire/slot.js'
 import { slotsUsed } from '../wire/slot-tables.js'
-import { isMany, isScript, keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
+import { isScript, keyIn, listedKeys, rangeOf, textOf } from './bind/arguments.js'
 
 /** @import { Command, Declaration, Family, Fields, Keys, Script, Slot } from './declare.js' */
 
@@ -305,10 +305,6 @@ export const itemNumberOf = (family, prefix) => {
 /** @param {Pick<Named, 'args'>} command @returns {Script | null} */
 const scriptIn = ({ args }) => args.find(isScript) ?? null
 
-/** @param {Declaration} declared @param {Fields} planFields @param {string} operation */
-export const commandsOf = (declared, planFields, operation) =>
-  declared.operations(planFields, declared.keys(planFields))[operation] ?? []
-
 /** The scripts of an operation that servers must have loaded, by name. @param {readonly Command[]} commands */
 export const scriptsIn = (commands) => [
   ...new Set(
@@ -342,30 +338,3 @@ const scriptCalls = /^(eval|evalsha|eval_ro|evalsha_ro|fcall|fcall_ro)$/i
 /** Whether a script runs commands that are not declared. @param {readonly Command[]} commands */
 export const runsUnknown = (commands) =>
   commands.some((command) => scriptCalls.test(command.name) && !scriptIn(command)?.calls.length)
-
-/** Most items of one command of the operation; 0 = no limit. @param {readonly Command[]} commands */
-export const mostMembers = (commands) => {
-  const limits = commands.filter(({ kind }) => kind === 'gather').map(({ max = 0 }) => max)
-  return limits.length === 0 ? null : Math.min(...limits)
-}
-
-/** Keys from which the operation removes expired ids. @param {readonly Command[]} commands @param {string} prefix */
-export const purgedKeys = (commands, prefix) =>
-  commands
-    .filter(({ purges }) => purges)
-    .flatMap(({ args, name }) => {
-      const { family } = keyIn(args, name)
-      return family ? listedKeys([family], prefix) : []
-    })
-
-/** How many arguments a gathered command has for no item, and for each, and whether items have several keys. @param {Command} command */
-export const argumentsOf = ({ args }) => {
-  const manies = args.filter(isMany)
-  const anItem = manies.reduce((sum, { many }) => sum + many.length, 0)
-  const family = keyIn(args, '').family
-  return {
-    fixed: 1 + args.length - manies.length,
-    anItem,
-    isSpread: family?.parts.some((part) => typeof part === 'object' && part.forItem !== undefined) === true,
-  }
-}

@@ -1,8 +1,10 @@
 // The answer of a search for find.json: the rate, its interval, what limits it, and every second. Pure.
+
 import { exactly } from '../../base/typed.js'
+import { clientLimit } from '../../measures/client-limit.js'
 import { readsName, TIMES_BY_DUE } from '../../measures/index.js'
 import { limitOf, speedWords } from './limit.js'
-import { isClientLimited, isContended, missedIn, missedOverConfirmation } from './objectives.js'
+import { isClientLimited, missedIn, missedOverConfirmation } from './objectives.js'
 
 /**
  * @import { CloudWatchSection } from '../../cloudwatch/fetch.js'
@@ -17,6 +19,9 @@ import { isClientLimited, isContended, missedIn, missedOverConfirmation } from '
  * @typedef {'found' | 'at-least' | 'none' | 'changed' | 'unsteady' | 'stopped'} State
  * @typedef {{ code: string, message: string }} Warning
  */
+
+/** Whether other processes took the CPU from the client. @param {SecondRecord} second */
+const isContended = ({ client }) => clientLimit(client) === 'contended'
 
 const percentOf = (/** @type {number} */ ratio) => `${(ratio * 100).toFixed(ratio < 0.095 ? 1 : 0)} %`
 

@@ -103,6 +103,3 @@ export const behindOf = (objectives) => graceOf(objectives) || Number.POSITIVE_I
 
 /** Whether the client's thread was full with its own work. @param {SecondRecord} second */
 export const isClientLimited = ({ client }) => clientLimit(client) === 'saturated'
-
-/** Whether other processes took the CPU from the client. @param {SecondRecord} second */
-export const isContended = ({ client }) => clientLimit(client) === 'contended'

@@ -5,7 +5,7 @@ import { OptionError } from '../../base/errors.js'
 import { oldPrices } from '../../base/prices.js'
 import { count } from '../../base/units.js'
 import { memoryOf } from './memory.js'
-import { assumedOfMix, demandOfMix, outsideOfMix } from './mix.js'
+import { demandOfMix, outsideOfMix } from './mix.js'
 import { cpuFeatures, memoryFeatures, predicted } from './model.js'
 import { candidateOf, serverlessOf } from './nodes.js'
 import { scoresOf } from './proof.js'
@@ -30,6 +30,10 @@ import { partsAt, sumOfParts, wireOf } from './wire.js'
  * @property {Memory} memory
  * @property {boolean} [isCluster] the calibrated servers
  */
+
+/** The assumptions of a plan of a mix. */
+const assumedOfMix =
+  'a mix is planned as a whole: the keys of a pattern are taken to be used alike and to be spread over all shards, those with a lifetime to be as many more as the rate is higher, and others to stay as many as the file has'
 
 // The units of serverless ECPU: time of a simple command, and its bytes.
 const simple = Object.freeze({ commands: 1, members: 0, bytesIn: 150, bytesOut: 5 })

@@ -205,10 +205,6 @@ export const outsideOfMix = (model, rate) => {
   ]
 }
 
-/** The assumptions of a plan of a mix. */
-export const assumedOfMix =
-  'a mix is planned as a whole: the keys of a pattern are taken to be used alike and to be spread over all shards, those with a lifetime to be as many more as the rate is higher, and others to stay as many as the file has'
-
 /**
  * The demand of a mix at a rate.
  * @param {{ model: MixModel, isCluster?: boolean }} planned

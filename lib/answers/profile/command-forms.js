@@ -169,14 +169,6 @@ export const commandForms = Object.assign(Object.create(null), {
   type: plain('TYPE %K', () => 9, true),
 })
 
-/** Commands that create a missing key. */
-export const creators = new Set(
-  'set setex psetex setnx getset append incr decr incrby decrby mset setbit hset hmset hsetnx sadd zadd zincrby lpush rpush xadd'.split(
-    ' ',
-  ),
-)
-export const removers = new Set(['del', 'unlink'])
-
 // Overhead of a list's node of 8 kB: its fields, a header, and rounding by the allocator.
 const nodePart = 140 / 8192
 

@@ -1,11 +1,10 @@
 // A profile: a server's keys and commands by its counters and a sample. Pure.
 import { studentQuantile } from '../../base/distributions.js'
 import { reading } from '../../probes/node-figures.js'
-import { typeOfCommand } from '../../workloads/own/commands.js'
 import { total } from './budget.js'
 import { anonymousWords, matching, otherKeys, piecesOf } from './fold.js'
 import { inDatabases, noiseOf } from './noise.js'
-import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, slotsSeen, timesSeen } from './seen.js'
+import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, timesSeen } from './seen.js'
 
 /**
  * @import { Info } from '../../wire/info.js'
@@ -15,6 +14,35 @@ import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, slotsSeen, timesSeen 
  * @typedef {ReturnType<typeof profileOf>} Profile
  * @typedef {Profile['patterns'][number]} ProfilePattern
  */
+
+/**
+ * @import { Readings, Slot } from './readings.js'
+ */
+
+/** Slots with the most time. @param {readonly Readings[]} all @param {number} seconds */
+const slotsSeen = (all, seconds) => {
+  const ends = all.flatMap(({ end }) => end.slots ?? [])
+  if (ends.length === 0) return null
+  const before = new Map(all.flatMap(({ begin }) => begin.slots ?? []).map((one) => [one.slot, one]))
+  /** @param {Slot} now @param {'us' | 'in' | 'out'} what */
+  const perS = (now, what) => {
+    const [a, b] = [before.get(now.slot)?.[what], now[what]]
+    return typeof a === 'number' && typeof b === 'number' ? Math.max(0, (b - a) / seconds) : null
+  }
+  return ends
+    .map((now) => {
+      const us = perS(now, 'us')
+      return {
+        slot: now.slot,
+        keys: now.keys,
+        cpu_share: us === null ? null : us / 1e6,
+        bytes_in_per_s: perS(now, 'in'),
+        bytes_out_per_s: perS(now, 'out'),
+      }
+    })
+    .sort((a, b) => (b.cpu_share ?? 0) - (a.cpu_share ?? 0) || b.keys - a.keys)
+    .slice(0, 16)
+}
 
 export const z = 1.96
 const quantiles = 20
@@ -326,6 +354,3 @@ export const profileOf = (
     not_offered: collected.unknown,
   }
 }
-
-/** Types of keys that a command is about; null: any. @param {string} name */
-export const typeFor = (name) => typeOfCommand(name.toUpperCase()) ?? null

@@ -108,31 +108,6 @@ export const logOf = (all, patternOfKey) => {
   }
 }
 
-/** Slots with the most time. @param {readonly Readings[]} all @param {number} seconds */
-export const slotsSeen = (all, seconds) => {
-  const ends = all.flatMap(({ end }) => end.slots ?? [])
-  if (ends.length === 0) return null
-  const before = new Map(all.flatMap(({ begin }) => begin.slots ?? []).map((one) => [one.slot, one]))
-  /** @param {Slot} now @param {'us' | 'in' | 'out'} what */
-  const perS = (now, what) => {
-    const [a, b] = [before.get(now.slot)?.[what], now[what]]
-    return typeof a === 'number' && typeof b === 'number' ? Math.max(0, (b - a) / seconds) : null
-  }
-  return ends
-    .map((now) => {
-      const us = perS(now, 'us')
-      return {
-        slot: now.slot,
-        keys: now.keys,
-        cpu_share: us === null ? null : us / 1e6,
-        bytes_in_per_s: perS(now, 'in'),
-        bytes_out_per_s: perS(now, 'out'),
-      }
-    })
-    .sort((a, b) => (b.cpu_share ?? 0) - (a.cpu_share ?? 0) || b.keys - a.keys)
-    .slice(0, 16)
-}
-
 /** Keys that are used most, by pattern. @param {readonly Readings[]} all @param {PatternOfKey} patternOfKey */
 export const hotOf = (all, patternOfKey) => {
   const found = /** @type {Hot[]} */ (all.flatMap(({ hot }) => hot ?? []))

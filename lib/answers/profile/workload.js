@@ -1,8 +1,9 @@
 // A workload file of a profile: a mix (docs/reference/own-model.md) with as many keys, of the same types and sizes, and the same
 // commands at their shares. Comments of the file name what is assumed, as no counter reports it. Pure.
-import { commandForms, creators, elementBytes, removers } from './command-forms.js'
+import { typeOfCommand } from '../../workloads/own/commands.js'
+import { commandForms, elementBytes } from './command-forms.js'
 import { expectedOf, halfOf } from './expected.js'
-import { typeFor, z } from './profile.js'
+import { z } from './profile.js'
 
 /**
  * @import { Profile, ProfilePattern } from './profile.js'
@@ -26,6 +27,18 @@ import { typeFor, z } from './profile.js'
  * @typedef {{ command: string, per_s: number, of: string }} WorkloadCommand
  * @typedef {{ name: string, share: number, why: string }} LeftOut
  */
+
+/** Types of keys that a command is about; null: any. @param {string} name */
+const typeFor = (name) => typeOfCommand(name.toUpperCase()) ?? null
+
+/** Commands that create a missing key. */
+const creators = new Set(
+  'set setex psetex setnx getset append incr decr incrby decrby mset setbit hset hmset hsetnx sadd zadd zincrby lpush rpush xadd'.split(
+    ' ',
+  ),
+)
+
+const removers = new Set(['del', 'unlink'])
 
 const sum = (/** @type {readonly number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0)
 const mean = (/** @type {readonly number[]} */ numbers) => sum(numbers) / Math.max(1, numbers.length)

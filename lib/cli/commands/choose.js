@@ -16,8 +16,8 @@ import { outFolder, runName } from '../../result/files.js'
 import { commandLineOf } from '../again.js'
 import { printAnswer } from '../answer.js'
 import { modelOption } from '../calibration.js'
-import { leastSecondsOf, playChoice, promiseWords, runsOf } from '../choose.js'
-import { chooseAbout, chooseOptions, chooseRequest } from '../choose-options.js'
+import { leastSecondsOf, playChoice, runsOf } from '../choose.js'
+import { chooseOptions, chooseRequest } from '../choose-options.js'
 import { settingsOfRun } from '../run-options.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
@@ -30,6 +30,34 @@ import { plannedLoad } from './plan.js'
  * @import { Calibration, CalibratedModel } from '../../answers/plan/calibration.js'
  * @import { Plan } from '../../loads/plan.js'
  */
+
+/**
+ * @import { About } from '../../options/help.js'
+ */
+
+/** @type {Omit<About, 'as'>} */
+const chooseAbout = {
+  words: '--rate RATE',
+  does: 'Chooses the data model that costs least at your load, of those that meet your needs: candidates run in blocks of random order, losers leave early, until one is best or those that remain cannot be told apart.',
+  examples: [
+    [
+      'of those that keep the newest n and expire exactly',
+      '--need newest-n,exact-expiry --rate 50k --value-size 200B',
+    ],
+    [
+      'with a reader, and memory half as important as CPU',
+      '--rate 20k --fetch-rate 10 --weigh cpu=1,memory=0.5',
+    ],
+    ['a model of your own among them', '--workload workload.yaml --strategy list,stream,./feed.yaml'],
+    ['one model on several servers', '--across servers --strategy list --rate 50k'],
+    ['the policy of a cache', '--strategy cache-aside --maxmemory 9MB --items 40k --rate 5k'],
+  ],
+  more: `Exit codes: 0 one is chosen (best, or the simplest of those that differ by less than 3 %), 98 cannot tell which is best, 4 no candidate has valid runs, 3 none can run on the servers. docs/choose.md says how it decides, and how sure that is.`,
+}
+
+/** @param {number} left s @param {number} candidates */
+const promiseWords = (left, candidates) =>
+  `${several(candidates, 'candidate')}: about ${several(Math.max(1, Math.round(left / 60)), 'minute')} at most`
 
 // The rates at which the CPU order of two models reverses, by a calibration. Pure except for the encoder.
 

@@ -141,12 +141,6 @@ export const workPlanOf = (settings, { announced, cluster, masters, cores }) => 
   }
 }
 
-/** The plans of its stages, each like that of a run of its own. @param {WorkPlan} plan @returns {WorkPlan[]} */
-export const stagesOf = (plan) =>
-  plan.work.outputs === null
-    ? [plan]
-    : [plan, { ...plan, work: { ...plan.work, ...plan.work.outputs, stage: 'output' } }]
-
 /**
  * What names the keys of workers that no producer has announced, so that writers and cleanup know them.
  * @param {WorkPlan} plan

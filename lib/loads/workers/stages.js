@@ -6,7 +6,6 @@ import { series } from '../../probes/latency.js'
 import { strategyOf } from '../../workloads/bound-strategy.js'
 import { waitingOf } from './contents.js'
 import { groupsInProcesses } from './groups.js'
-import { stagesOf } from './plan.js'
 import { stepsPerUs as measuredSteps, workerGroupOf } from './worker-group.js'
 
 /**
@@ -29,6 +28,12 @@ import { stepsPerUs as measuredSteps, workerGroupOf } from './worker-group.js'
  * @property {() => number} clock
  * @property {(kind: string, text: string) => void} onEvent
  */
+
+/** The plans of its stages, each like that of a run of its own. @param {WorkPlan} plan @returns {WorkPlan[]} */
+const stagesOf = (plan) =>
+  plan.work.outputs === null
+    ? [plan]
+    : [plan, { ...plan, work: { ...plan.work, ...plan.work.outputs, stage: 'output' } }]
 
 // What became of jobs, each by its maker and number: done once, done again, still queued, taken by a worker, or lost. Exact,
 // and without a clock.

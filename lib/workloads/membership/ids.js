@@ -44,9 +44,6 @@ const hexDigits = Buffer.from('0123456789abcdef')
 
 /** @typedef {'hex' | 'binary' | 'integer'} IdForm */
 
-/** What an id takes without anything around it. @type {Readonly<Record<IdForm, number>>} */
-export const bareBytes = Object.freeze({ hex: 32, binary: 16, integer: 6 })
-
 /** The partition of n's id, of 2^bits. @param {IdForm} form @param {number} bits */
 export const partition = (form, bits) => {
   const mask = 2 ** bits - 1

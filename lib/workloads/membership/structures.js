@@ -1,12 +1,19 @@
 // Structures that hold every id: they differ only in the rows of this table.
 import { each, family, n, strategy } from '../declare.js'
-import { bareBytes, restOfId, wholeId } from './ids.js'
+import { restOfId, wholeId } from './ids.js'
 import { added, exact, structures } from './parts.js'
 
 /**
  * @import { Family } from '../declare.js'
  * @import { PlanFields } from './parts.js'
  */
+
+/**
+ * @import { IdForm } from './ids.js'
+ */
+
+/** What an id takes without anything around it. @type {Readonly<Record<IdForm, number>>} */
+const bareBytes = Object.freeze({ hex: 32, binary: 16, integer: 6 })
 
 /** @param {PlanFields} t */
 const idBytes = (t) => bareBytes[t.ids]

@@ -14,7 +14,7 @@ import {
   repeatOf,
   typeOfCommand,
 } from './commands.js'
-import { declarationOfMix, elementName } from './mix.js'
+import { declarationOfMix } from './mix.js'
 import { namePattern } from './schema.js'
 import { mixPattern, mixPlaceholders, parsed, patternOf, refuse, templateParts, wordsOf } from './template.js'
 
@@ -35,6 +35,9 @@ import { mixPattern, mixPlaceholders, parsed, patternOf, refuse, templateParts, 
  * @typedef {string | { transaction: string[] }} Step
  * @typedef {{ command?: string, steps?: Step[], transaction?: string[], share: number }} MixEntry
  */
+
+/** What names an element where the file does not. */
+const elementName = 'e{element}'
 
 const text = { type: 'string', minLength: 1 }
 const seconds = { type: 'number', minimum: 1, maximum: longestLifetimeS }

@@ -106,8 +106,6 @@ const span = 2 ** 32
 // Beside a value and a name; of the forecast only.
 const keyBytes = 110
 const elementBytes = 40
-/** What names an element where the file does not. */
-export const elementName = 'e{element}'
 
 /** From 0 to below `count`, each as likely. @param {number} n @param {number} salt @param {number} count */
 const drawOf = (n, salt, count) => Math.floor((hashed(hashed(n) ^ salt) / span) * count)

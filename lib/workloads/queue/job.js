@@ -13,9 +13,6 @@ const makerShape = /^[0-9a-z]{1,10}\.\d{1,5}$/
 /** Bytes in front of what fills a job up. @param {string} maker */
 export const headBytes = (maker) => maker.length + 1 + numberWidth + 1 + dueWidth + 1
 
-/** The shortest job of any producer. */
-export const leastJobBytes = 64
-
 /** @typedef {{ maker: string, number: number, dueUs: number }} Job */
 
 /** What a text says of itself; null: it is no job of ours. @param {string} text @returns {Job | null} */

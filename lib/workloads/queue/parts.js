@@ -3,7 +3,7 @@
 import { exactly } from '../../base/typed.js'
 import { due, each, family, fixed, pageFrom, pageTo, script, work } from '../declare.js'
 import { valueBody } from '../latest/parts.js'
-import { leastJobBytes, numberWidth } from './job.js'
+import { numberWidth } from './job.js'
 
 /**
  * @import { Contents, Family, Rule, Slot, Work, Workers } from '../declare.js'
@@ -11,6 +11,9 @@ import { leastJobBytes, numberWidth } from './job.js'
  *
  * @typedef {{ key: Family, taken: Family, workers: Family, out: Family, outTaken: Family, outWorkers: Family }} QueueKeys of two stages
  */
+
+/** The shortest job of any producer. */
+const leastJobBytes = 64
 
 /**
  * @template {Partial<QueueKeys>} K
