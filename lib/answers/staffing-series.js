@@ -16,18 +16,6 @@ const deviation = (values) => {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1))
 }
 
-/** The moments at which every node has a value, since only those have a sum. @param {Points[]} all @returns {NodeSeries[]} */
-export const aligned = (all) => {
-  const [first, ...others] = all
-  const moments = [...first.points.keys()]
-    .filter((moment) => others.every(({ points }) => points.has(moment)))
-    .sort((a, b) => a - b)
-  return all.map(({ name, points }) => ({
-    name,
-    values: moments.map((moment) => /** @type {number} */ (points.get(moment))),
-  }))
-}
-
 /** @param {NodeSeries[]} nodes @returns {number[]} */
 const sums = (nodes) => nodes[0].values.map((_, at) => nodes.reduce((sum, { values }) => sum + values[at], 0))
 

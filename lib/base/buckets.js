@@ -19,13 +19,6 @@ export const mergedBuckets = (all) => {
   return [...sums].sort(([a], [b]) => a - b)
 }
 
-/** As they are kept for long: lists of two take five times as much. @param {Buckets} buckets */
-export const packed = (buckets) => Float64Array.from(buckets.flat())
-
-/** @param {Float64Array} numbers @returns {Buckets} */
-export const unpacked = (numbers) =>
-  Array.from({ length: numbers.length / 2 }, (_, at) => [numbers[2 * at], numbers[2 * at + 1]])
-
 /** @param {Buckets} buckets */
 export const countIn = (buckets) => buckets.reduce((sum, [, n]) => sum + n, 0)
 

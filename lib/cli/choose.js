@@ -1,5 +1,5 @@
 // Runs the blocks of a choice in this process: servers for each run, a reader beside it, and the measurements.
-import { costMetrics, costOf, idleSecondsOf, metrics, weightWords } from '../answers/choose/cost.js'
+import { costMetrics, costOf, idleSecondsOf, metrics } from '../answers/choose/cost.js'
 import { choosing, leastRounds, roundsPlan, runsOfBlocks } from '../answers/choose/procedure.js'
 import { InterruptedError, MillraceError } from '../base/errors.js'
 import { series, slowerWhileLimited } from '../base/series.js'
@@ -31,6 +31,12 @@ import { localBench, modelOption, remoteBench } from './calibration.js'
  *
  * @typedef {Known & { serverBin?: string }} Candidate
  */
+
+/** Weights as they are typed. @param {Partial<Record<Metric, number>>} weights */
+const weightWords = (weights) =>
+  Object.entries(weights)
+    .map(([name, weight]) => `${name}=${weight}`)
+    .join(',')
 
 export const prefix = 'millrace-choose:'
 // Time in which servers start, are asked about their state, and end.

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { ownOptions } from '../../settings.js'
 import { clusterLimits, leastRho } from '../answers/staff.js'
-import { aligned, typedLoadOf } from '../answers/staffing-series.js'
+import { typedLoadOf } from '../answers/staffing-series.js'
 import { OptionError } from '../base/errors.js'
 import { byteUnits, countUnits } from '../base/scaled.js'
 import { exactly } from '../base/typed.js'
@@ -15,6 +15,22 @@ import { readRecord } from '../result/record.js'
  * @import { LoadUnit, Measured, Points } from '../answers/staffing-series.js'
  * @import { Values } from '../options/values.js'
  */
+
+/**
+ * @import { NodeSeries } from '../answers/staffing-series.js'
+ */
+
+/** The moments at which every node has a value, since only those have a sum. @param {Points[]} all @returns {NodeSeries[]} */
+const aligned = (all) => {
+  const [first, ...others] = all
+  const moments = [...first.points.keys()]
+    .filter((moment) => others.every(({ points }) => points.has(moment)))
+    .sort((a, b) => a - b)
+  return all.map(({ name, points }) => ({
+    name,
+    values: moments.map((moment) => /** @type {number} */ (points.get(moment))),
+  }))
+}
 
 // Measured loads from files: the export of CloudWatch, or the seconds of a run.
 

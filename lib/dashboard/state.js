@@ -1,6 +1,6 @@
 // The state that the live page shows: lines of intervals.ndjson and events in, messages for the page out. Its size does not
 // depend on how long the run lasts.
-import { exceededBy, mergedBuckets, packed, unpacked } from '../base/buckets.js'
+import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { sums as total } from '../base/sums.js'
 import { exactly } from '../base/typed.js'
 import { amount, counts, eachField } from '../measures/fields.js'
@@ -45,6 +45,13 @@ import { bucketsIn } from '../probes/latency.js'
  * @typedef {Omit<Whole, 'kind'>} Shown
  * @typedef {Whole | ReturnType<ReturnType<typeof stateOf>['about' | 'second' | 'boxes' | 'event' | 'warning' | 'end']>} Message
  */
+
+/** As they are kept for long: lists of two take five times as much. @param {Buckets} buckets */
+const packed = (buckets) => Float64Array.from(buckets.flat())
+
+/** @param {Float64Array} numbers @returns {Buckets} */
+const unpacked = (numbers) =>
+  Array.from({ length: numbers.length / 2 }, (_, at) => [numbers[2 * at], numbers[2 * at + 1]])
 
 // The seconds of a run in a fixed number of points, however long it lasts: older seconds are merged with their
 // neighbours, by the fold of measures. Percentiles are read off merged buckets, never averaged.

@@ -2,7 +2,7 @@
 // that one write began and one answer completed are recorded together; the commands have latencies of their own.
 
 /**
- * @import { Step } from '../workloads/step.js'
+ * @import { Step } from '../workloads/bind/writer.js'
  *
  * @typedef {object} Progress of a tick's items, by their places
  * @property {Uint32Array} begunBy the first of the tick's writes that had an answered command of the item, from 1; 0: none

@@ -22,7 +22,7 @@ import { isStrategy } from '../workloads/index.js'
  * @import { AnyPlan } from '../measures/measure.js'
  * @import { Folded } from '../measures/fold.js'
  * @import { TickValues } from '../wire/encode.js'
- * @import { GatherStep } from '../workloads/step.js'
+ * @import { GatherStep } from '../workloads/bind/writer.js'
  *
  * present: there, byte by byte. missing: not stored, though it cannot have expired. expired: not stored, and it may have
  * expired. corrupt: other bytes. unranked: stored, but its id is not in its index.

@@ -1,11 +1,13 @@
 // The plan by which a consumer reads: the one in the target, or the options where there is none.
+
 import { availableParallelism } from 'node:os'
 import { TargetError } from '../base/errors.js'
 import { chosenPlan, readPlanOf } from '../loads/fetches/plan.js'
 import { isLive } from '../loads/fetches/verifying.js'
-import { declaresWorkers, refuseWorkers, workPlanOf } from '../loads/workers/plan.js'
+import { refuseWorkers, workPlanOf } from '../loads/workers/plan.js'
 import { announcedWords } from '../plan/announcement.js'
 import { plansUnder } from '../servers/announcements.js'
+import { isStrategy, strategyNamed } from '../workloads/index.js'
 
 /**
  * @import { ReaderSettings } from '../../settings.js'
@@ -13,6 +15,9 @@ import { plansUnder } from '../servers/announcements.js'
  * @import { Target } from '../servers/open.js'
  * @import { AnyPlan } from '../measures/measure.js'
  */
+
+/** Whether workers take a strategy's jobs; false for models that are not loaded. @param {string} strategy */
+const declaresWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).queue !== null
 
 /**
  * How the log line begins, with a plan in the target and without one.

@@ -2,7 +2,7 @@
 
 /**
  * @import { TickValues } from '../wire/encode.js'
- * @import { OnceStep, Step } from '../workloads/step.js'
+ * @import { OnceStep, Step } from '../workloads/bind/writer.js'
  * @import { TickPart } from './tick-batches.js'
  */
 

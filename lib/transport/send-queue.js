@@ -13,7 +13,7 @@ import { asValues, counting, laneOf } from './lane.js'
  * @import { underWayOf } from './server-queues.js'
  * @import { Progress } from '../probes/item-times.js'
  * @import { Account } from '../probes/ledger.js'
- * @import { Step } from '../workloads/step.js'
+ * @import { Step } from '../workloads/bind/writer.js'
  *
  * @typedef {{ batch: Batch, values: TickValues, ranges: number[], at: number }} Job pairs of commands [from, to)
  * of a batch; `at` is the pair under way

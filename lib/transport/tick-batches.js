@@ -11,7 +11,7 @@ import { estimateBytes, withBytes } from './batch-bytes.js'
  * @import { Range } from '../base/ranges.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { TickValues, Argument } from '../wire/encode.js'
- * @import { Step, EachStep, Key, Note } from '../workloads/step.js'
+ * @import { Step, EachStep, Key, Note } from '../workloads/bind/writer.js'
  * @import { Tick } from './send-queue.js'
  * @import { EncodedBytes } from './batch-bytes.js'
  *

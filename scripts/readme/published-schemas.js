@@ -3,7 +3,7 @@
 import { schema as scaleSchema } from '../../lib/answers/scale.js'
 import { schema as staffSchema } from '../../lib/answers/staff.js'
 import { warningShape } from '../../lib/measures/head.js'
-import { CONSUMER, PRODUCER, SECOND, WORKERS } from '../../lib/result/schemas.js'
+import { CONSUMER, PRODUCER, SECOND, WORKERS } from '../../lib/result/record.js'
 
 const number = { type: 'number' }
 const text = { type: 'string' }

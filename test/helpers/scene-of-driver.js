@@ -10,7 +10,7 @@ import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { samplePlan } from './sample-plan.js'
 import { socketInMemory } from './scene-of-queues.js'
 
-/** @import { Step } from '../../lib/workloads/step.js' */
+/** @import { Step } from '../../lib/workloads/bind/writer.js' */
 
 const epochMs = 1_700_000_000_000
 

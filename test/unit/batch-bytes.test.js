@@ -3,16 +3,16 @@ import { execFileSync } from 'node:child_process'
 import test from 'node:test'
 import { cutOf, estimateBytes, lowerBound, withBytes, writeBytes } from '../../lib/transport/batch-bytes.js'
 import { batchOf } from '../../lib/transport/tick-batches.js'
+import { eachStep, gatherStep, once } from '../../lib/workloads/bind/writer.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { oldest, time } from '../../lib/workloads/declare.js'
-import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
 import { valuesAt, wireOf } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { Batch } from '../../lib/transport/tick-batches.js' */
 /** @import { Hole, TickValues } from '../../lib/wire/encode.js' */
-/** @import { Step } from '../../lib/workloads/step.js' */
+/** @import { Step } from '../../lib/workloads/bind/writer.js' */
 
 const score = /** @type {Hole} */ (time.hole)
 const floor = /** @type {Hole} */ (oldest.hole)
@@ -207,7 +207,7 @@ test('V8 optimizes the loop that puts digits, and not what is done behind it', (
     import { batchOf } from './lib/transport/tick-batches.js'
     import { cutOf, withBytes } from './lib/transport/batch-bytes.js'
     import { time } from './lib/workloads/declare.js'
-    import { gatherStep } from './lib/workloads/step.js'
+    import { gatherStep } from './lib/workloads/bind/writer.js'
     import { valuesAt } from './test/helpers/commands.js'
     const zadd = gatherStep(5000, () => 'ids', (_, ns) => ['ZADD', 'ids', ...ns.flatMap((n) => [time.hole, n])])
     const zeros = valuesAt(0)

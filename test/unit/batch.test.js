@@ -3,13 +3,13 @@ import test from 'node:test'
 import { batchOf } from '../../lib/transport/tick-batches.js'
 import { plainArgument } from '../../lib/wire/encode.js'
 import { slotOf } from '../../lib/wire/slot.js'
+import { eachStep, gatherStep, once } from '../../lib/workloads/bind/writer.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { strategyNames } from '../../lib/workloads/index.js'
-import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
 import { valuesAt } from '../helpers/commands.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
-/** @import { Step } from '../../lib/workloads/step.js' */
+/** @import { Step } from '../../lib/workloads/bind/writer.js' */
 /** @import { Batch } from '../../lib/transport/tick-batches.js' */
 
 const values = valuesAt(1_790_000_000_123)

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tickValues } from '../../lib/plan/tick-values.js'
 import { dueStepsOf } from '../../lib/transport/due-steps.js'
-import { eachStep, once } from '../../lib/workloads/step.js'
+import { eachStep, once } from '../../lib/workloads/bind/writer.js'
 import { seeded } from '../helpers/random.js'
 
-/** @import { Step } from '../../lib/workloads/step.js' */
+/** @import { Step } from '../../lib/workloads/bind/writer.js' */
 
 const startMs = 1_790_000_000_000
 const at = (/** @type {number} */ ms) => tickValues(startMs + ms, 3)

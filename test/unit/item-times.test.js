@@ -5,10 +5,10 @@ import { factsBeside, summaryOf } from '../../lib/measures/index.js'
 import { latency as latencyMeasure } from '../../lib/measures/latency.js'
 import { itemTimesOf } from '../../lib/probes/item-times.js'
 import { latencyOf } from '../../lib/probes/latency.js'
-import { eachStep, gatherStep, once } from '../../lib/workloads/step.js'
+import { eachStep, gatherStep, once } from '../../lib/workloads/bind/writer.js'
 import { seeded } from '../helpers/random.js'
 
-/** @import { Step } from '../../lib/workloads/step.js' */
+/** @import { Step } from '../../lib/workloads/bind/writer.js' */
 
 const setex = eachStep((n) => ['SETEX', `item:${n}`], { name: 'SETEX' })
 const expire = eachStep((n) => ['EXPIRE', `item:${n}`], { name: 'EXPIRE' })

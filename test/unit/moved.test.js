@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { slotOf } from '../../lib/wire/slot.js'
+import { eachStep } from '../../lib/workloads/bind/writer.js'
 import { time } from '../../lib/workloads/declare.js'
-import { eachStep } from '../../lib/workloads/step.js'
 import { sceneOfDriver } from '../helpers/scene-of-driver.js'
 import { ok } from '../helpers/scene-of-queues.js'
 

@@ -7,7 +7,7 @@ import { faultIn } from '../../lib/base/json-schema.js'
 import { ofReaders, ofWorkers, ofWriters } from '../../lib/measures/index.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { measuresOf } from '../../lib/result/metrics.js'
-import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, VERIFIABLE, WORKERS } from '../../lib/result/schemas.js'
+import { CONSUMER, EXPERIMENT, PRODUCER, SECOND, VERIFIABLE, WORKERS } from '../../lib/result/record.js'
 import { STATE } from '../../lib/servers/embedded.js'
 import { mixSchema } from '../../lib/workloads/own/mix-text.js'
 import { meetsSchema, schema } from '../../lib/workloads/own/schema.js'
@@ -114,7 +114,7 @@ test('a section of run.json is of one measure, or has all that a measure puts in
         const [section, ...rest] = path.split('.')
         const place = /** @type {any} */ (document.properties)[section]
         const found = rest.length === 0 ? place : place?.properties?.[rest.join('.')]
-        const says = `'${path}' of '${name}': run.json has another '${section}' there; choose another name, or add it to lib/result/schemas.js`
+        const says = `'${path}' of '${name}': run.json has another '${section}' there; choose another name, or add it to lib/result/record.js`
         assert.ok(found || (place?.additionalProperties && rest.length > 0), says)
         const wanted = Object.keys(/** @type {any} */ (result[path]).properties ?? {})
         if (rest.length === 0)

@@ -4,12 +4,12 @@ import { withBytes } from '../../lib/transport/batch-bytes.js'
 import { slotMapOf } from '../../lib/transport/slot-map.js'
 import { batchOf } from '../../lib/transport/tick-batches.js'
 import { slotCount } from '../../lib/wire/slot.js'
-import { eachStep, gatherStep } from '../../lib/workloads/step.js'
+import { eachStep, gatherStep } from '../../lib/workloads/bind/writer.js'
 import { valuesAt } from '../helpers/commands.js'
 import { seeded } from '../helpers/random.js'
 
 /** @import { Random } from '../helpers/random.js' */
-/** @import { Step } from '../../lib/workloads/step.js' */
+/** @import { Step } from '../../lib/workloads/bind/writer.js' */
 
 const values = valuesAt(1_790_000_000_123)
 const moving = gatherStep(

@@ -48,12 +48,6 @@ export const weightsIn = (text) => {
   return weights
 }
 
-/** Weights as they are typed. @param {Partial<Record<Metric, number>>} weights */
-export const weightWords = (weights) =>
-  Object.entries(weights)
-    .map(([name, weight]) => `${name}=${weight}`)
-    .join(',')
-
 /** All nodes together, in percent of a core. @param {readonly { cpu_pct?: number | null }[]} nodes */
 const cpuOf = (nodes) => nodes.reduce((sum, { cpu_pct: pct }) => sum + Number(pct ?? Number.NaN), 0)
 

@@ -10,7 +10,7 @@ import { strategyOf } from '../../workloads/bound-strategy.js'
 /**
  * @import { Range } from '../../base/ranges.js'
  * @import { Plan } from '../../loads/plan.js'
- * @import { Step } from '../../workloads/step.js'
+ * @import { Step } from '../../workloads/bind/writer.js'
  *
  * @typedef {object} Amounts
  * @property {number} commands

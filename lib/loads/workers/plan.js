@@ -4,7 +4,6 @@ import { OptionError } from '../../base/errors.js'
 import { exactly } from '../../base/typed.js'
 import { announcedFields } from '../../plan/announcement.js'
 import { storedIn } from '../../plan/stored-fields.js'
-import { isStrategy, strategyNamed } from '../../workloads/index.js'
 import { setNames } from '../../workloads/latest/parts.js'
 
 /**
@@ -65,9 +64,6 @@ const typedOf = ({ given, givenBy }, keys) => {
   const option = OPTIONS.find((one) => one.key === key)
   return key && (givenBy[key] ?? (option && typedName(option)))
 }
-
-/** Whether workers take a strategy's jobs; false for models that are not loaded. @param {string} strategy */
-export const declaresWorkers = (strategy) => isStrategy(strategy) && strategyNamed(strategy).queue !== null
 
 /** Options of workers have no meaning for a consumer that reads items. @param {ReaderSettings} settings @param {string} strategy */
 export const refuseWorkers = (settings, strategy) => {

@@ -5,7 +5,7 @@ import { inlineScript, scriptSha } from '../lua.js'
 /**
  * @import { Argument as Encoded, Part } from '../../wire/encode.js'
  * @import { All, Argument, Family, Many, Script, Slot, Variable } from '../declare.js'
- * @import { Key } from '../step.js'
+ * @import { Key } from './writer.js'
  *
  * @typedef {{ prefix: string, scriptText: (script: Script) => string }} Binding scriptText: what a command has for a script
  */

@@ -5,7 +5,7 @@ import { argumentSize, countSize, digitsOf, putArgument, putCount } from '../../
 /**
  * @import { Argument as Encoded, Hole, Part, TickValues } from '../../wire/encode.js'
  * @import { Variable } from '../declare.js'
- * @import { Key } from '../step.js'
+ * @import { Key } from './writer.js'
  *
  * @typedef {{ variable: Variable, at: number, end: number }} Place
  * @typedef {{ bytes: Buffer, places: Place[], size: number, cut: Cut | null }} CommandTemplate `cut`: what follows the bytes
