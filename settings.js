@@ -363,7 +363,7 @@ const groups = {
       help: 'keys of each request of cache-mget' },
     { name: 'maxmemory', with: true, key: 'maxmemoryBytes', type: 'bytes', range: ['64kB', '1000GB'], otherwise: 'no limit',
       help: 'memory of each server that is started for the run' },
-    { name: 'policy', with: true, key: 'policy', type: 'choice', otherwise: 'allkeys-lru with --with maxmemory',
+    { name: 'policy', with: true, key: 'policy', type: 'choice', otherwise: 'allkeys-lru with --maxmemory',
       choices: ['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-lfu', 'volatile-random', 'volatile-ttl', 'noeviction'],
       help: 'what those servers evict when they are full' },
   ],

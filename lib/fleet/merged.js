@@ -76,6 +76,20 @@ const plannedItems = ({ chunks }, range, from, to) => {
   return upTo(to) - upTo(from)
 }
 
+// A box that began later has not played all of its part.
+const lateMs = 500
+
+/**
+ * Requests of a writer that a rate has for it, of clients whose boxes share them; null: it was there all the time, or no rate says it.
+ * @param {Plan} plan
+ * @param {readonly { isLost: boolean, fromMs: number }[]} boxes of the writer
+ */
+const dueOf = ({ clients, nominalHz, totalAgents }, boxes) => {
+  const isWhole = boxes.length > 0 && boxes.every(({ isLost, fromMs }) => !isLost && fromMs < lateMs)
+  if (!clients || nominalHz === null || isWhole) return null
+  return (/** @type {number} */ ms) => Math.round((Math.max(0, ms) * nominalHz) / totalAgents / 1000)
+}
+
 /** @param {Counts} counts */
 const outcomesIn = ({ acked, failed, uncertain, dropped }) => acked + failed + uncertain + dropped
 
@@ -85,9 +99,10 @@ const outcomesIn = ({ acked, failed, uncertain, dropped }) => acked + failed + u
  * @param {object} known
  * @param {Plan} known.plan of all writers
  * @param {number} known.ticks that the run had
- * @param {readonly { sums: Sums, isLost: boolean }[]} known.boxes
+ * @param {number} known.runMs
+ * @param {readonly { sums: Sums, isLost: boolean, fromMs: number }[]} known.boxes
  */
-const absentOf = ({ plan, ticks, boxes }) => {
+const absentOf = ({ plan, ticks, runMs, boxes }) => {
   const warmTicks = Math.min(ticks, Math.ceil(plan.warmUpMs / plan.spacingMs - 1e-9))
   const scheduled = plan.schedule !== 'none'
   const measuredShare = (/** @type {typeof boxes[number]} */ { sums }) =>
@@ -111,8 +126,14 @@ const absentOf = ({ plan, ticks, boxes }) => {
   }
   const agents = plan.agents.map((range) => {
     const { accounted, offered, measured } = certain(by.get(range.agent))
-    const planned = scheduled ? Math.max(plannedItems(plan, range, 0, ticks), accounted) : offered
-    const window = scheduled ? plannedItems(plan, range, warmTicks, ticks) : measured
+    const due = dueOf(
+      plan,
+      boxes.filter(({ sums }) => sums.agents.some(({ agent }) => agent === range.agent)),
+    )
+    const ofTicks = scheduled ? plannedItems(plan, range, 0, ticks) : offered
+    const planned = Math.max(due?.(runMs) ?? ofTicks, scheduled ? accounted : 0)
+    const ofWindow = scheduled ? plannedItems(plan, range, warmTicks, ticks) : measured
+    const window = due?.(runMs - plan.warmUpMs) ?? ofWindow
     return {
       agent: range.agent,
       planned,
@@ -241,12 +262,14 @@ const startOf = (boxes) => {
 export const partsOfFleet = (known) => {
   const { plan, strategy, checkpoint, startMs, idle } = known
   const boxes = boxesOf(known)
-  const counted = boxes.flatMap(({ sums, isLost }) => (sums ? [{ sums, isLost }] : []))
+  const counted = boxes.flatMap(({ sums, isLost, folded }) =>
+    sums ? [{ sums, isLost, fromMs: folded?.from_ms ?? 0 }] : [],
+  )
   const interrupted = boxes.some(({ end }) => end?.interrupted)
   const mostTicks = Math.max(0, ...counted.map(({ sums }) => sums.ticks.next))
   const ticks = plan.ticks === null || interrupted ? mostTicks : plan.ticks
   const runMs = Math.max(0, ...boxes.map(({ end, folded }) => end?.end_ms ?? folded?.at_ms ?? 0))
-  const absent = absentOf({ plan, ticks, boxes: counted })
+  const absent = absentOf({ plan, ticks, runMs, boxes: counted })
   const all = sumOfBoxes(counted.map(({ sums }) => sums))
   const unsettled = counted.reduce((sum, { sums, isLost }) => sum + (isLost ? 0 : sums.whole.unsettled), 0)
   /** @type {any} */

@@ -298,7 +298,7 @@ export const curveSection = section('miss_curve', curve, {
       limit !== null &&
       footprint < limit &&
       note(
-        `all keys that were asked for fit: they take ${bytes(footprint)} of ${bytes(limit)}, so nothing is evicted; give less by --with maxmemory`,
+        `all keys that were asked for fit: they take ${bytes(footprint)} of ${bytes(limit)}, so nothing is evicted; give less by --maxmemory`,
       ),
   }),
   rows: ({ policy, needs, ceiling_pct: ceiling, footprint_bytes: footprint, predicted_pct: here }) => ({

@@ -189,6 +189,9 @@ export const drawnCurve = ({ clients, ...plan }, { policy, overhead, stopNow }) 
   return curveAside({ plan: { ...plan, clients: filled }, ...about }, stopNow)
 }
 
+// Of what is soon garbage a thread would keep 48 MB.
+const youngMb = 2
+
 /** The curve, by a thread of its own; null: there is none. @param {About} about @param {AbortSignal} stopNow @returns {Promise<ReturnType<typeof curveOf>>} */
 export const curveAside = async (about, stopNow) => {
   const worker = new Worker(new URL('cache-curve-thread.js', import.meta.url), {
@@ -197,6 +200,7 @@ export const curveAside = async (about, stopNow) => {
     argv: [],
     execArgv: [],
     name: 'miss-curve',
+    resourceLimits: { maxYoungGenerationSizeMb: youngMb },
   })
   const stop = () => worker.terminate()
   stopNow.addEventListener('abort', stop)

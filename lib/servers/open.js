@@ -101,7 +101,7 @@ const checkTyped = (
     (typed('replicas') && replicas !== replicasEach && `--replicas ${replicas}`) ||
     // Their program and configuration are not known.
     (typed('serverBin') && `--server-bin ${serverBin}`) ||
-    (typed('maxmemoryBytes') && `--with maxmemory=${maxmemoryBytes}`) ||
+    (typed('maxmemoryBytes') && `--maxmemory ${maxmemoryBytes}`) ||
     (typed('serverConfig') && `--server-config ${serverConfig.map((line) => line.join('=')).join(',')}`)
   if (!contradiction) return
   const what = cluster ? `cluster of --shards ${masters} --replicas ${replicasEach}` : 'server'

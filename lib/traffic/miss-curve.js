@@ -110,9 +110,9 @@ export const sampled = (requests, { overhead, ...most }) => {
   const own = mix(mix(items.seed) ^ salt)
   const hashOf = (/** @type {number} */ n) => mix(mix(n) ^ mix(Math.floor(n / words)) ^ own)
   /** @type {Map<number, number>} */
-  let known = new Map()
+  const known = new Map()
   /** @type {number[]} */
-  let numbers = []
+  const numbers = []
   let below = words
   const asked = new Float64Array(classCount)
   const rankOf = ranksOf({ ...items, count: items.quantity })
@@ -125,11 +125,16 @@ export const sampled = (requests, { overhead, ...most }) => {
   const thin = () => {
     below = Math.floor(below / 2)
     const idOf = new Int32Array(numbers.length)
-    /** @type {number[]} */
-    const left = []
-    for (const [id, n] of numbers.entries()) idOf[id] = isSampled(n) ? left.push(n) - 1 : -1
-    numbers = left
-    known = new Map(left.map((n, id) => [n, id]))
+    let left = 0
+    for (const [id, n] of numbers.entries()) {
+      idOf[id] = isSampled(n) ? left : -1
+      if (idOf[id] < 0) known.delete(n)
+      else {
+        known.set(n, left)
+        numbers[left++] = n
+      }
+    }
+    numbers.length = left
     keep(idOf)
     fillers = idOf.subarray(0, fillers).reduce((n, id) => n + (id < 0 ? 0 : 1), 0)
   }
@@ -264,7 +269,10 @@ export const distancesOf = (sample) => {
   const placeOf = new Int32Array(keys).fill(-1)
   const diesMs = new Float64Array(keys)
   const expiry = expiryOf()
-  const found = Array.from({ length: classCount }, () => /** @type {number[]} */ ([]))
+  const counts = new Uint32Array(classCount)
+  for (let i = from; i < count; i++) if (classes[i] !== drop) counts[classes[i]]++
+  const found = Array.from(counts, (n) => new Float64Array(n))
+  counts.fill(0)
   let whole = 0
   const remove = (/** @type {number} */ id) => {
     sums.add(placeOf[id], -bytes[id])
@@ -296,11 +304,12 @@ export const distancesOf = (sample) => {
     const distance = isThere ? whole - sums.before(place) : Number.POSITIVE_INFINITY
     if (place >= 0) remove(id)
     if (classes[i] === drop) continue
-    if (i >= from) found[classes[i]].push(distance)
+    if (i >= from) found[classes[i]][counts[classes[i]]++] = distance
     put(id, filled.length + i)
     if (!isThere) lives(id, nowMs, ttlMs[id])
   }
-  return found.map((all) => Float64Array.from(all).sort())
+  for (const all of found) all.sort()
+  return found
 }
 
 /** How many are at most so much. @param {Float64Array} sorted @param {number} most */

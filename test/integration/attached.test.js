@@ -64,9 +64,12 @@ describe('options of servers to be started, typed where some run', () => {
       stderr,
       /^--server-bin \/nonexistent: a local server runs here already, on .*--server-bin\n$/,
     )
-    const limited = await run('write cache-aside -q 50 --prefix b: --duration 1s --with maxmemory=10MB')
+    const limited = await run('write cache-aside -q 50 --prefix b: --duration 1s --maxmemory 10MB')
     assert.equal(limited.code, 2)
-    assert.match(limited.stderr, /^--with maxmemory=10000000: a local server runs here already, on .*\n$/)
+    assert.match(
+      limited.stderr,
+      /^--maxmemory 10000000: a local server runs here already, on .*leave out --maxmemory\n$/,
+    )
   })
 })
 

@@ -15,7 +15,7 @@ const untyped = rowsOf(`
 --once -> the case of its advice has it
 --with confirm -> test/integration/queue-kills.test.js kills workers with it and without it
 --with outputs -> it is named as what drains a second queue, which only a run with it fills
---with maxmemory -> test/integration/cache.test.js gives caches less than they need
+--maxmemory -> test/integration/cache.test.js gives caches less than they need
 --with delay -> the proxy adds what it is asked for, unless others take the CPU
 --same-slot -> a cluster refuses a plan whose commands would cross slots before its first write
 --items -> a pass over few keys grows the memory of the servers by too little to tell

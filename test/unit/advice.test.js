@@ -44,7 +44,7 @@ raise --with update-writers, or lower --with update-rate -> write --strategy que
 choose another --prefix -> write --strategy update-get-set --prefix a: -> --prefix b:
 `),
   'measures/cache.js': rowsOf(`
-give less by --with maxmemory -> write --strategy cache-aside --with maxmemory=50MB -> --with maxmemory=2MB
+give less by --maxmemory -> write --strategy cache-aside --maxmemory 50MB -> --maxmemory 2MB
 `),
   'measures/account.js': rowsOf(`
 lower --take -> read --strategy queue-stream --workers 4 --take 100 -> --take 10

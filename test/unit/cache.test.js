@@ -271,7 +271,7 @@ test('where all keys fit, a run says that nothing is evicted, and stays valid', 
     {
       code: 'cache-whole',
       message:
-        'all keys that were asked for fit: they take 4.00 MB of 10.0 MB, so nothing is evicted; give less by --with maxmemory',
+        'all keys that were asked for fit: they take 4.00 MB of 10.0 MB, so nothing is evicted; give less by --maxmemory',
       invalidates: false,
     },
   ])

@@ -116,7 +116,7 @@ fast -> ^--rate fast: must be
 1k --reads 5 -> ^unknown option --reads: type --fetch-rate
 1k --time 1s -> ^--time must be
 1k --strategy cache-aside --maxmemory 9MB -> ^--items is missing
-1k --items 9k --strategy cache-aside -> ^--with policy=allkeys-lru needs --with maxmemory
+1k --items 9k --strategy cache-aside -> ^--with policy=allkeys-lru needs --maxmemory
 1k --items 9k --strategy cache-aside --maxmemory 9MB --policy lru -> policy must be
 1k --items 9k --strategy cache-aside --maxmemory 9MB --policy volatile-ttl -> ^--with policy=volatile-ttl evicts keys with a lifetime only
 1k --items 9k --strategy cache-aside --maxmemory 9MB --fetch-rate 5 -> ^--fetch-rate does not go with --strategy cache-aside

@@ -42,7 +42,7 @@ const rules = [
   (s, named) =>
     s.policy !== undefined &&
     s.maxmemoryBytes === undefined &&
-    `${named('policy')} needs --with maxmemory: without a limit nothing is evicted`,
+    `${named('policy')} needs --maxmemory: without a limit nothing is evicted`,
   (s, named) =>
     s.policy === 'noeviction' &&
     `${named('policy')}: a cache that may not evict refuses writes when it is full; take allkeys-lru`,
@@ -52,7 +52,7 @@ const rules = [
     `${named('policy')} evicts keys with a lifetime only: add --ttl`,
   (s, named) =>
     s.serverConfig.some((/** @type {readonly string[]} */ [name]) => /^maxmemory(-policy)?$/.test(name)) &&
-    `${named('serverConfig')}: give a cache its limit by --with maxmemory=SIZE,policy=NAME`,
+    `${named('serverConfig')}: give a cache its limit by --maxmemory and --policy`,
 ]
 /** @type {Rule} */
 const withoutTtl = (s, named) =>
