@@ -146,8 +146,8 @@ describe('login by IAM', { concurrency: 2 }, () => {
 
   test('readers, workers in processes, their writers, lookups and threads', async (t) => {
     const { door, env } = await doorTo(t)
-    const read = startProducer(t, `${short.replace('11s', '16s')} --prefix read.`, { env })
-    const queue = '--strategy queue-list --rate 40 --duration 16s --idle-cost never --prefix queue.'
+    const read = startProducer(t, `${short.replace('11s', '26s')} --prefix read.`, { env })
+    const queue = '--strategy queue-list --rate 40 --duration 26s --idle-cost never --prefix queue.'
     const writers = [read, startProducer(t, queue, { env })]
     await until('items', () => writers.every((one) => one.intervals().some(({ items }) => items.acked > 0)))
     const all = [
