@@ -164,16 +164,21 @@ const programOf = (path) => {
   return { name: `${name.replace(/-server$/, '')} ${version}`, file }
 }
 
+/** @param {string} option @param {string} text */
+const differentIn = (option, text) => {
+  const words = text.split(',')
+  const twice = words.find((word, i) => words.indexOf(word) !== i)
+  if (twice !== undefined)
+    throw new OptionError(`--${option} ${plainText(twice).slice(0, 200)}: it is there twice`)
+  return words
+}
+
 /** @param {string | undefined} text @param {NodeJS.ProcessEnv} env @returns {{ name: string, file: string }[]} */
 export const serversIn = (text, env) => {
   const named = [...peers, ...otherVersions]
   const fetched = (/** @type {Peer} */ peer) => ({ name: peer.name, file: peerPath(peer, env) })
   if (text === undefined) return [programOf(), ...named.map(fetched).filter(({ file }) => existsSync(file))]
-  const words = text.split(',')
-  const twice = words.find((word, i) => words.indexOf(word) !== i)
-  if (twice !== undefined)
-    throw new OptionError(`--servers ${plainText(twice).slice(0, 200)}: it is there twice`)
-  const all = words.map((word) => {
+  const all = differentIn('servers', text).map((word) => {
     if (word === 'installed') return programOf()
     const peer = named.find(({ name }) => name === word)
     if (peer && !existsSync(peerPath(peer, env)))
@@ -243,7 +248,9 @@ const policyRequest = (values, strategy) => {
     ...cacheSettings.map(({ name }) => name),
   ])
   const load = { ...rest, ...(isMortal && { ttl }) }
-  const names = policy ? String(policy).split(',') : [...usualPolicies, ...(isMortal ? policiesWithTtl : [])]
+  const names = policy
+    ? differentIn('policy', String(policy))
+    : [...usualPolicies, ...(isMortal ? policiesWithTtl : [])]
   const { serverBin, windowS } = values
   const weigh = weightsIn(values.given.weigh === 'default' ? 'misses=1' : values.weigh)
   if (weigh.memory !== undefined)
@@ -260,7 +267,7 @@ const policyRequest = (values, strategy) => {
     across: exactly('policies'),
     maxmemory: String(maxmemory),
     servers: 1,
-    candidates: [...new Set(names)].map((name, simplicity) => ({
+    candidates: names.map((name, simplicity) => ({
       ...{ name, model: strategy, server: null, simplicity, gives_up: [] },
       ...(serverBin !== undefined && { serverBin }),
     })),

@@ -104,6 +104,7 @@ fast -> ^--rate fast: must be
 1k --weigh cpu=0 -> ^--weigh cpu=0: must be weights above 0
 1k --weigh speed=1 -> ^--weigh speed=1: must be weights
 1k --weigh cpu=1,cpu=2 -> ^--weigh
+1k --weigh misses=x -> ^--weigh misses=x: must be weights above 0
 1k --strategy lookup-get -> ^--strategy lookup-get: must be of sorted-set
 1k --strategy lits -> ^--strategy lits: must be of
 1k --across hosts -> ^--across must be
@@ -118,7 +119,9 @@ fast -> ^--rate fast: must be
 1k --strategy cache-aside --maxmemory 9MB -> ^--items is missing
 1k --items 9k --strategy cache-aside -> ^--with policy=allkeys-lru needs --maxmemory
 1k --items 9k --strategy cache-aside --maxmemory 9MB --policy lru -> policy must be
+1k --items 9k --strategy cache-aside --maxmemory 9MB --policy allkeys-lru,allkeys-lru -> ^--policy allkeys-lru: it is there twice
 1k --items 9k --strategy cache-aside --maxmemory 9MB --policy volatile-ttl -> ^--with policy=volatile-ttl evicts keys with a lifetime only
+1k --items 9k --strategy cache-aside --maxmemory 9MB --policy noeviction -> ^--with policy=noeviction: a cache that may not evict
 1k --items 9k --strategy cache-aside --maxmemory 9MB --fetch-rate 5 -> ^--fetch-rate does not go with --strategy cache-aside
 1k --items 9k --strategy cache-aside --maxmemory 9MB --url redis://h -> ^--url does not go with
 1k --items 9k --strategy cache-aside --maxmemory 9MB --weigh memory=1 -> ^--weigh memory: that of a cache
@@ -158,7 +161,7 @@ test('a policy that misses nothing has no cost, which is said', () => {
   assert.equal(Number(played(92).cost).toFixed(6), '8.000000')
   assert.deepEqual(played(100), {
     cost: null,
-    why: 'missed nothing: all keys fit; give less --with maxmemory',
+    why: 'missed nothing: all keys fit; give less --maxmemory',
     final: false,
   })
 })

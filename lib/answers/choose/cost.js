@@ -27,7 +27,7 @@ export const metrics = Object.freeze({
     title: 'misses of the cache',
     short: 'misses',
     unit: 'pct',
-    none: 'missed nothing: all keys fit; give less --with maxmemory',
+    none: 'missed nothing: all keys fit; give less --maxmemory',
   },
 })
 export const metricNames = Object.freeze(keysOf(metrics))
