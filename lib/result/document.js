@@ -1,5 +1,5 @@
 // run.json: the parts of a finished run of any kind, put together, checked, judged, and with its measures. What each
-// field is called and may hold is in schemas.js.
+// field is called and may hold is in record.js.
 import { exactly } from '../base/typed.js'
 import { plainData, plainText } from '../base/units.js'
 import { loadOf } from '../loads/index.js'

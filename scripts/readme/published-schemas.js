@@ -1,4 +1,4 @@
-// The JSON Schemas that ship with the package: what this version writes, where schemas.js says what it reads.
+// The JSON Schemas that ship with the package: what this version writes, where lib/result/record.js says what it reads.
 
 import { schema as scaleSchema } from '../../lib/answers/scale.js'
 import { schema as staffSchema } from '../../lib/answers/staff.js'

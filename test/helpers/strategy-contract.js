@@ -69,7 +69,7 @@ const stored = async (at, line, check) => {
   }
 }
 
-// What must be there, told apart from lib/plan/keys.js.
+// What must be there, by names of keys that are written here again.
 
 /** Numbers of the items that are alive: all, or with --once those of both intervals. @param {Plan} plan */
 const numbersOf = ({ quantity: q, once }) => Array.from({ length: once ? 2 * q : q }, (_, i) => i + 1)

@@ -22,7 +22,7 @@ import { gatheredBytes, putTemplate, templatesOf } from './template.js'
  * @typedef {{ prefix: string }} PlanFields what a workload's strategies read; the rest is the workload's own
  */
 
-// A bound command of an operation: what the drivers play. `bind.js` makes them of a declaration.
+// A bound command of an operation: what the drivers play.
 
 /**
  * @typedef {(hole: Hole, at: number) => void} Note

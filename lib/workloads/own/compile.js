@@ -1,4 +1,4 @@
-// Checks a model's texts and makes its commands and keys; `declared.js` makes a declaration of them. Every error is one
+// Checks a model's texts and makes its commands and keys; `from-text.js` makes a declaration of them. Every error is one
 // line that names the place in the file or on the command line.
 import { didYouMean } from '../../base/did-you-mean.js'
 import {
