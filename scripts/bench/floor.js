@@ -46,7 +46,7 @@ const idleCase = {
   name: '100 items/s',
   async round(room) {
     const seconds = room.seconds(60)
-    // What runs ten times a second, or once, is compiled in the first minute: 0.4 to 0.6 % of a core in threads of V8.
+    // What runs ten times a second, or once, is compiled in the first minute; later seconds take less.
     const load = ['-q', '100', '-c', String(batches), '--idle-cost', 'never', '--warm-up', '60']
     const { client } = await start(room, 'producer.js', [...load, '--duration', String(seconds + 60)]).ended
     return { process: client.cpu_pct, thread: client.thread_cpu_pct }
