@@ -31,8 +31,18 @@ const mostShown = 16
 const foldedBoxes = (/** @type {readonly unknown[]} */ boxes) =>
   boxes.length <= mostShown ? {} : { fold: 'Boxes' }
 
-/** @param {{ from_s: number, to_s: number }} box */
-const timeOf = ({ from_s: fromS, to_s: toS }) => `${fromS.toFixed(0)}–${toS.toFixed(0)} s`
+/** @param {{ box: number, host: string }} box @param {readonly number[]} numbers */
+const numberedCells = ({ box, host }, numbers) => [
+  cell(String(box), box),
+  cell(host),
+  cell(rangesText(numbers), numbers[0]),
+]
+
+/** @param {{ from_s: number, to_s: number, state: string }} box */
+const stayCell = ({ from_s: fromS, to_s: toS, state }) => {
+  const time = `${fromS.toFixed(0)}–${toS.toFixed(0)} s`
+  return cell(state === 'done' ? time : `${time}, ${state}`, fromS)
+}
 
 /** @param {WriteRun} run @returns {Table[]} */
 const boxesTable = ({ fleet }) => {
@@ -54,9 +64,7 @@ const boxesTable = ({ fleet }) => {
         { title: 'there', left: true },
       ],
       rows: fleet.boxes.map((box) => [
-        cell(String(box.box), box.box),
-        cell(box.host),
-        cell(rangesText(box.writers), box.writers[0]),
+        ...numberedCells(box, box.writers),
         cell(box.achieved == null ? '–' : count(Math.round(box.achieved)), box.achieved),
         cell(micros(box.latency_us?.p99), box.latency_us?.p99),
         cell(percent(box.busy_pct), box.busy_pct),
@@ -65,7 +73,7 @@ const boxesTable = ({ fleet }) => {
           `${words.aheadText(box.clock.offset_ms)} ± ${micros(box.clock.uncertainty_ms * 1000)}`,
           box.clock.offset_ms,
         ),
-        cell(box.state === 'done' ? timeOf(box) : `${timeOf(box)}, ${box.state}`, box.from_s),
+        stayCell(box),
       ]),
     },
   ]
@@ -88,12 +96,10 @@ const readerBoxesTable = ({ readers }) => {
         { title: 'there', left: true },
       ],
       rows: readers.boxes.map((box) => [
-        cell(String(box.box), box.box),
-        cell(box.host),
-        cell(rangesText(box.readers), box.readers[0]),
+        ...numberedCells(box, box.readers),
         ...reading.columns.map((column) => cell(...column.cell(box))),
         cell(percent(box.busy_pct), box.busy_pct),
-        cell(box.state === 'done' ? timeOf(box) : `${timeOf(box)}, ${box.state}`, box.from_s),
+        stayCell(box),
       ]),
     },
   ]
