@@ -12,12 +12,8 @@ import { plainText } from '../base/units.js'
 import { readRecord } from '../result/record.js'
 
 /**
- * @import { LoadUnit, Measured, Points } from '../answers/staffing-series.js'
+ * @import { LoadUnit, Measured, NodeSeries, Points } from '../answers/staffing-series.js'
  * @import { Values } from '../options/values.js'
- */
-
-/**
- * @import { NodeSeries } from '../answers/staffing-series.js'
  */
 
 /** The moments at which every node has a value, since only those have a sum. @param {Points[]} all @returns {NodeSeries[]} */

@@ -7,7 +7,7 @@ import { endpointIn } from '../servers/elasticache.js'
 import { CloudWatchError, cachesOf } from './caches.js'
 
 /**
- * @import { Cache, Wanted } from './caches.js'
+ * @import { Cache, Wanted, Names } from './caches.js'
  * @import { RunDocument } from '../result/document.js'
  * @import { CloudWatchClient } from '@aws-sdk/client-cloudwatch'
  *
@@ -29,10 +29,6 @@ import { CloudWatchError, cachesOf } from './caches.js'
  * @property {string} read_at
  * @property {CacheFigures[]} nodes
  * @property {string[]} notes
- */
-
-/**
- * @import { Names } from './caches.js'
  */
 
 /** Regions, groups and nodes in the names of the addresses. @param {readonly string[]} addresses host:port @returns {Names} */

@@ -24,6 +24,7 @@ import { experimentDocument } from './summary.js'
  * @import { openMatrix } from './store.js'
  * @import { Matrix, TurnResult } from './summary.js'
  * @import { RunDocument as Run } from '../result/document.js'
+ * @import { Document } from '../result/metrics.js'
  *
  * @typedef {Awaited<ReturnType<typeof openMatrix>>} Store
  * @typedef {ReturnType<typeof serverPoolOf>} ServerPool
@@ -47,10 +48,6 @@ import { experimentDocument } from './summary.js'
  * @property {() => number} clock ms
  * @property {() => Promise<void>} tell writes the document so far
  * @property {(turn: Turn, result: TurnResult, tookMs: number) => void} onTurn
- */
-
-/**
- * @import { Document } from '../result/metrics.js'
  */
 
 /**

@@ -30,17 +30,13 @@ import { meaningsOf } from './reply-meanings.js'
 
 /**
  * @import { BundleCommands } from './bind/bundle.js'
- * @import { Command, Declaration, Family, Fields, Repeat, Slot, Work, Workers } from './declare.js'
+ * @import { Command, Declaration, Family, Fields, Repeat, Slot, Work, Workers, Keys } from './declare.js'
  * @import { LatestPlan } from './latest/fields.js'
  * @import { Reply } from '../wire/values.js'
  * @import { Outgoing } from './bind/multi-step.js'
  *
  * @typedef {LatestPlan & { strategy: string, variant?: string | null }} AnyPlan a plan, an announcement of
  *   one, or a reader's plan
- */
-
-/**
- * @import { Keys } from './declare.js'
  */
 
 /** How many arguments a gathered command has for no item, and for each, and whether items have several keys. @param {Command} command */

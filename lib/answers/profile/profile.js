@@ -9,14 +9,11 @@ import { clientBytes, clientsOf, hotOf, keySizesOf, logOf, timesSeen } from './s
 /**
  * @import { Info } from '../../wire/info.js'
  * @import { Collected, FoundPattern, KeyFacts } from './collect.js'
+ * @import { Readings, Slot } from './readings.js'
  *
  * @typedef {{ value: number, low: number, high: number }} Estimate 95 %
  * @typedef {ReturnType<typeof profileOf>} Profile
  * @typedef {Profile['patterns'][number]} ProfilePattern
- */
-
-/**
- * @import { Readings, Slot } from './readings.js'
  */
 
 /** Slots with the most time. @param {readonly Readings[]} all @param {number} seconds */

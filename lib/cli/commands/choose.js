@@ -27,11 +27,8 @@ import { plannedLoad } from './plan.js'
  * @import { ChooseAnswer } from '../../answers/choose/report.js'
  * @import { Command } from '../commands.js'
  * @import { Values } from '../../options/values.js'
- * @import { Calibration, CalibratedModel } from '../../answers/plan/calibration.js'
+ * @import { CalibratedModel, Calibration } from '../../answers/plan/calibration.js'
  * @import { Plan } from '../../loads/plan.js'
- */
-
-/**
  * @import { About } from '../../options/help.js'
  */
 

@@ -4,9 +4,8 @@ import { findOptions, findRequest, loadOptions, memoryRequest } from '../find-op
 import { withPassword } from '../password.js'
 import { interruptsOfRun } from '../signals.js'
 
-/** @import { Command } from '../commands.js' */
-
 /**
+ * @import { Command } from '../commands.js'
  * @import { About } from '../../options/help.js'
  */
 

@@ -6,9 +6,6 @@ import { added, exact, structures } from './parts.js'
 /**
  * @import { Family } from '../declare.js'
  * @import { PlanFields } from './parts.js'
- */
-
-/**
  * @import { IdForm } from './ids.js'
  */
 
