@@ -146,8 +146,8 @@ describe('login by IAM', { concurrency: 2 }, () => {
 
   test('readers, workers in processes, their writers, lookups and threads', async (t) => {
     const { door, env } = await doorTo(t)
-    const read = startProducer(t, `${short.replace('11s', '26s')} --prefix read.`, { env })
-    const queue = '--strategy queue-list --rate 40 --duration 26s --idle-cost never --prefix queue.'
+    const read = startProducer(t, `${short.replace('11s', '16s')} --prefix read.`, { env })
+    const queue = '--strategy queue-list --rate 40 --duration 16s --idle-cost never --prefix queue.'
     const writers = [read, startProducer(t, queue, { env })]
     await until('items', () => writers.every((one) => one.intervals().some(({ items }) => items.acked > 0)))
     const all = [
@@ -186,11 +186,11 @@ describe('login by IAM', { concurrency: 2 }, () => {
     const line = '-q 60 -t 2 -a all -p 200 --duration 26s --idle-cost never --ttl 100 --prefix cut.'
     const running = startProducer(t, line, { env })
     const reader = startProgram(t, 'consumer.js', '-p 250 --prefix cut. --duration 20s', { env })
-    const queue = '--strategy queue-list --rate 40 --duration 26s --idle-cost never --prefix queue.'
+    const queue = '--strategy queue-list --rate 40 --duration 26s --idle-cost never --prefix cut-queue.'
     const producer = startProducer(t, queue, { env })
     await until('items of the queue', () => producer.intervals().some(({ items }) => items.acked > 0))
     const work =
-      '--strategy queue-list --prefix queue. --workers 4 --with processes=2 --work 5ms --duration 22s'
+      '--strategy queue-list --prefix cut-queue. --workers 4 --with processes=2 --work 5ms --duration 22s'
     const workers = startProgram(t, 'consumer.js', work, { env })
     await until('items', () => running.intervals().some(({ items }) => items.acked > 0))
     // The first tokens are too old by then.
