@@ -228,11 +228,11 @@ const stores = {
     const numbers = numbersOf(plan)
     const most = numbers.length + (plan.once ? 0 : 99)
     assert.ok(entries.length >= numbers.length && entries.length <= most, `${entries.length} entries`)
-    const newest = entries.slice(-numbers.length)
-    const ids = newest.map((/** @type {any} */ [, [, id]]) => id)
+    // A part of an interval that a busy machine sends late comes after the first of the next: each item once at least.
+    const ids = [...new Set(entries.map((/** @type {any} */ [, [, id]]) => id))]
     const expected = numbers.map((n) => itemKey(plan, n))
-    assert.deepEqual(ids.toSorted(), expected.sort())
-    for (const [at, [idName, id, valueName, value]] of newest) {
+    assert.deepEqual(ids.sort(), expected.sort(), `of ${entries.length} entries`)
+    for (const [at, [idName, id, valueName, value]] of entries.slice(-numbers.length)) {
       assert.deepEqual([idName, valueName], ['id', 'value'])
       assertScore(Number(at.split('-')[0]), fromMs, toMs)
       assertValue(run, Number(id.split(':').at(-1)), value)
