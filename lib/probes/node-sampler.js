@@ -5,9 +5,8 @@ import { parseInfo } from '../wire/info.js'
 import { difference, finite, flushesBetween, reading, wasRestarted } from './node-figures.js'
 
 /**
- * @import { ReplicaView } from './node-figures.js'
+ * @import { Difference, Gauges, Reading, ReplicaView } from './node-figures.js'
  * @import { CommandUse } from '../wire/info.js'
- * @import { Difference, Gauges, Reading } from './node-figures.js'
  *
  * @typedef {object} SampledNode
  * @property {string} address

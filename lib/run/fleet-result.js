@@ -24,13 +24,10 @@ import { strategyOf } from '../workloads/bound-strategy.js'
  * @import { Run } from '../measures/section.js'
  * @import { Folded } from '../measures/fold.js'
  * @import { curveIn } from './write-result.js'
+ * @import { Presence } from '../probes/presence.js'
  *
  * @typedef {{ document: RunDocument, facts: Facts }} Shared the result of
  *   all, and what it is made of besides the seconds
- */
-
-/**
- * @import { Presence } from '../probes/presence.js'
  */
 
 /**

@@ -12,7 +12,7 @@ import { everySecond } from './second.js'
 
 /**
  * @import { Phases, Playing } from '../loads/index.js'
- * @import { NodeRow } from '../probes/node-sampler.js'
+ * @import { NodeRow, OwnCounts } from '../probes/node-sampler.js'
  * @import { Seconds, Snapshot } from '../probes/seconds.js'
  * @import { Measuring } from '../measures/contract.js'
  * @import { Warning } from '../measures/warnings.js'
@@ -34,10 +34,6 @@ import { everySecond } from './second.js'
  *
  * @typedef {(step: () => unknown) => void} Undo
  * @typedef {ReturnType<typeof frameOf>} Frame
- */
-
-/**
- * @import { OwnCounts } from '../probes/node-sampler.js'
  */
 
 /**

@@ -15,6 +15,7 @@ import { readPlanOf } from './plan.js'
  * @import { Reasons } from '../../measures/warnings.js'
  * @import { ReadRun, WriteRun } from '../../result/document.js'
  * @import { Loaded } from '../index.js'
+ * @import { ReaderRun } from './open.js'
  *
  * @typedef {NonNullable<WriteRun['readers']>} Readers of a fleet
  */
@@ -201,8 +202,6 @@ const others = (run) => {
 }
 
 export const reasons = [clientStopped, nothingRead, failures, others].map(reasonsBy)
-
-/** @import { ReaderRun } from './open.js' */
 
 export const fetches = Object.freeze({
   /** @type {'consumer'} */

@@ -15,6 +15,8 @@ import { workPlanOf } from './plan.js'
  * @import { AnyPlan as Plan } from '../../measures/measure.js'
  * @import { WorkRun as Run } from '../../result/document.js'
  * @import { Loaded } from '../index.js'
+ * @import { Reasons } from '../../measures/warnings.js'
+ * @import { openWorkers } from './open.js'
  */
 
 /** @param {{ us: number, kind: 'cpu' | 'sleep' }} work */
@@ -140,8 +142,6 @@ const words = {
 }
 
 /**
- * @import { Reasons } from '../../measures/warnings.js'
- *
  * @typedef {Run & { jobs: { from_future?: { jobs: number, max_us: number } } }} Evidence run.json without its judgement
  * @typedef {(run: Evidence) => Reasons} Reason
  */
@@ -212,8 +212,6 @@ const reasons = [
   working.reasons,
   reasonsBy(observations),
 ]
-
-/** @import { openWorkers } from './open.js' */
 
 export const workers = Object.freeze({
   /** @type {'workers'} */
