@@ -53,7 +53,7 @@ const settingsThatDiffer = ({ settings: ofA }, { settings: ofB }) =>
       : []
   })
 
-// Signs that rounds are not repeats of one thing: a slow first one, outliers, a trend, the order. Pure.
+// Signs that rounds are not repeats of one thing: a slow first one, outliers, a trend, the order.
 
 /** Two-sided probability of a mean this far from 0 by chance. @param {number[]} values */
 const chanceOf = (values) => {

@@ -65,7 +65,7 @@ export const isWarm = (lines) => {
   return apart < leastPoints || (trendChance(shares) > level && apart < 3 * leastPoints)
 }
 
-// When a run is steady: latency, rate and CPU of three seconds in a row agree. Pure.
+// When a run is steady: latency, rate and CPU of three seconds in a row agree.
 
 // Tolerance as a ratio: seconds of a steady run differ by chance, a p99 more than a median.
 const secondsThatAgree = 3

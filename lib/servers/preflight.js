@@ -38,7 +38,7 @@ import { loaded } from './loading.js'
  * @typedef {{ nodes: FoundNode[], keys: number, foreign_keys: number }} Found
  */
 
-// How much memory a plan will take of each master. Pure.
+// How much memory a plan will take of each master.
 
 // Buffers of connections and of the replicas' feed.
 const buffersBytes = 4e6

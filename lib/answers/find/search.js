@@ -41,7 +41,7 @@ import { shuffle, uniforms } from './random.js'
  * @property {readonly Second[]} measured what the fit is made of
  */
 
-// Whether the target changed once: two levels against one, by a Bayes factor over every second of a change. Pure.
+// Whether the target changed once: two levels against one, by a Bayes factor over every second of a change.
 
 // Fewer seconds cannot show a change; on both sides at least a few must be measured.
 const fewest = 40

@@ -2,10 +2,8 @@
 import { join } from 'node:path'
 import { leastRounds } from '../../answers/choose/procedure.js'
 import { candidatesAnswer, choose, chooseDocument } from '../../answers/choose/report.js'
-import { demandOf } from '../../answers/plan/answer.js'
+import { turnoversOf } from '../../answers/choose/turnover.js'
 import { readCalibration } from '../../answers/plan/calibration.js'
-import { memoryOf } from '../../answers/plan/memory.js'
-import { wireOf } from '../../answers/plan/wire.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
 import { count, rate as perSecond, plainData, plainText, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
@@ -27,7 +25,8 @@ import { plannedLoad } from './plan.js'
  * @import { ChooseAnswer } from '../../answers/choose/report.js'
  * @import { Command } from '../commands.js'
  * @import { Values } from '../../options/values.js'
- * @import { CalibratedModel, Calibration } from '../../answers/plan/calibration.js'
+ * @import { Calibration } from '../../answers/plan/calibration.js'
+ * @import { Planned } from '../../answers/choose/turnover.js'
  * @import { Plan } from '../../loads/plan.js'
  * @import { About } from '../../options/help.js'
  */
@@ -55,74 +54,6 @@ const chooseAbout = {
 /** @param {number} left s @param {number} candidates */
 const promiseWords = (left, candidates) =>
   `${several(candidates, 'candidate')}: about ${several(Math.max(1, Math.round(left / 60)), 'minute')} at most`
-
-// The rates at which the CPU order of two models reverses, by a calibration. Pure except for the encoder.
-
-// From a hundredth to a hundred times the rate, as far as the calibration reaches; between steps by the ratio's logarithm.
-const steps = 16
-const reach = 100
-// Costs grow with the logarithm of the items.
-const beyond = 10
-
-/**
- * @typedef {{ model: CalibratedModel, plan: Plan }} Planned of a calibration, at a rate
- * @typedef {{ other: string, rate: number, items: number, cheaper_above: string, cheaper_below: string }} Turnover
- */
-
-/** @param {number | null} a @param {number | null} b */
-const logOf = (a, b) => (a === null || b === null ? null : Math.log(b / a))
-
-/**
- * @param {object} asked
- * @param {string} asked.chosen
- * @param {readonly string[]} asked.others
- * @param {number} asked.rate
- * @param {number} asked.ttlS
- * @param {Calibration} asked.calibration
- * @param {(strategy: string, rate: number) => Planned | null} asked.planned null: it is not calibrated, or not at that rate
- * @returns {Promise<{ found: Turnover[], unknown: string[] }>}
- */
-export const turnoversOf = async ({ chosen, others, rate, ttlS, calibration, planned }) => {
-  const [least, most] = calibration.ranges.items
-  /** @param {string} strategy @param {number} at */
-  const costAt = async (strategy, at) => {
-    const items = Math.round(at * ttlS)
-    const found = items < least || items > beyond * most ? null : planned(strategy, at)
-    if (!found) return null
-    const [wire, memory] = [await wireOf(found.plan), memoryOf(found.plan, calibration.server.allocator)]
-    return demandOf({ ...found, wire, memory }, { rate: at, items }).cpu.value
-  }
-  const rates = Array.from({ length: steps + 1 }, (_, i) => (rate / reach) * reach ** ((2 * i) / steps))
-  const costs = async (/** @type {string} */ name) => {
-    const found = []
-    for (const at of rates) found.push(await costAt(name, at))
-    return found
-  }
-  const own = await costs(chosen)
-  /** @type {Turnover[]} */
-  const turnovers = []
-  const unknown = own.every((cost) => cost === null) ? [chosen] : []
-  for (const other of others) {
-    const theirs = await costs(other)
-    if (theirs.every((cost) => cost === null)) unknown.push(other)
-    for (const [i, at] of rates.entries()) {
-      const [a, b] = [own[i], theirs[i]]
-      if (a === null || b === null) continue
-      const before = i > 0 ? logOf(own[i - 1], theirs[i - 1]) : null
-      const after = Math.log(b / a)
-      if (before === null || before * after >= 0) continue
-      const turnsAt = rates[i - 1] * (at / rates[i - 1]) ** (before / (before - after))
-      turnovers.push({
-        other,
-        rate: turnsAt,
-        items: Math.round(turnsAt * ttlS),
-        cheaper_above: after > 0 ? chosen : other,
-        cheaper_below: after > 0 ? other : chosen,
-      })
-    }
-  }
-  return { found: turnovers, unknown }
-}
 
 const tickMs = 100
 const usualMembers = 1000

@@ -6,11 +6,10 @@ import { ExitCode, OptionError } from '../../base/errors.js'
 import { withUndo } from '../../base/undo.js'
 import { plainText, several } from '../../base/units.js'
 import { millraceVersion } from '../../base/version.js'
-import { intervalWords, verdictWords } from '../../chart/change-words.js'
+import { benchmarkData, junit } from '../../compare/ci.js'
 import { comparisonOfRounds } from '../../compare/comparison.js'
-import { conclusionOf, rulingWords } from '../../compare/conclusion.js'
 import { compareDocument } from '../../compare/document.js'
-import { gateExitCode, middleOf } from '../../compare/gates.js'
+import { gateExitCode } from '../../compare/gates.js'
 import { comparisonOfMany } from '../../compare/many.js'
 import { compare as kit } from '../../compare/report.js'
 import {
@@ -30,10 +29,8 @@ import { runTurns } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
 import { hardware } from '../../experiments/summary.js'
 import { refuseWords, typedLine } from '../../options/command-line.js'
-import { shownFigure } from '../../report/cells.js'
 import { missingFor } from '../../report/draw.js'
 import { markdownReport } from '../../report/markdown.js'
-import { escaped } from '../../report/page/html.js'
 import { writeFiles, writeRunPages } from '../../report/write-report.js'
 import { fixedRounds, isDecided, untilSure } from '../../result/rounds-plan.js'
 import { strategyNames } from '../../workloads/index.js'
@@ -48,80 +45,8 @@ import { interruptsOfSeries } from '../signals.js'
  * @import { Asked, Command } from '../commands.js'
  * @import { Values } from '../../options/values.js'
  * @import { Comparison } from '../../compare/comparison.js'
- * @import { Gate, Ruling } from '../../compare/gates.js'
+ * @import { Gate } from '../../compare/gates.js'
  */
-
-// A comparison for CI: JUnit, and the JSON of github-action-benchmark. Pure.
-
-/** plainText also removes the characters that XML 1.0 does not allow. @param {string} text */
-const attribute = (text) => escaped(plainText(text))
-
-/** @param {Ruling} ruling @param {Gate} gate */
-const outcomeOf = (ruling, gate) => {
-  const message = `message="${attribute(rulingWords(ruling))}"`
-  if (ruling.outcome === 'failed') return `<failure ${message}/>`
-  if (ruling.outcome === 'unclear')
-    return gate === 'lenient' ? `<skipped ${message}/>` : `<error ${message}/>`
-  return ''
-}
-
-/**
- * A test a threshold; without thresholds one a metric with a verdict, which passes.
- * @param {Comparison} comparison
- * @param {Gate} gate
- */
-export const junit = (comparison, gate) => {
-  const { rows, rulings, baseline, other, effect } = comparison
-  const suite = attribute(`${other.name} against ${baseline.name}`)
-  const cases =
-    rulings.length > 0
-      ? rulings.map(
-          (ruling) =>
-            `    <testcase classname="${suite}" name="${attribute(ruling.threshold)}">${outcomeOf(ruling, gate)}</testcase>`,
-        )
-      : rows
-          .filter(({ primary }) => primary)
-          .map(
-            (row) =>
-              `    <testcase classname="${suite}" name="${attribute(row.figure.name)}"><system-out>${attribute(`${verdictWords(row, effect)} (${intervalWords(row)})`)}</system-out></testcase>`,
-          )
-  const number = (/** @type {Ruling['outcome']} */ wanted) =>
-    rulings.filter(({ outcome }) => outcome === wanted).length
-  const unclear = number('unclear')
-  const counts = `tests="${cases.length}" failures="${number('failed')}" errors="${gate === 'strict' ? unclear : 0}" skipped="${gate === 'lenient' ? unclear : 0}"`
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites ${counts}>`,
-    `  <testsuite name="${suite}" ${counts}>`,
-    ...cases,
-    `    <system-out>${attribute(conclusionOf(comparison, ''))}</system-out>`,
-    '  </testsuite>',
-    '</testsuites>',
-    '',
-  ].join('\n')
-}
-
-/** Half of the 95 % interval of the mean. @param {readonly number[]} samples */
-const rangeOf = (samples) => {
-  const { value, high } = middleOf(samples)
-  return high === null ? {} : { range: `± ${(high - value).toPrecision(3)}` }
-}
-
-/**
- * The other side's values, for github-action-benchmark's customSmallerIsBetter or customBiggerIsBetter.
- * @param {Comparison} comparison
- * @param {'less' | 'more'} better
- */
-export const benchmarkData = ({ rows, other }, better) =>
-  rows
-    .filter(({ primary, figure }) => primary && figure.better === better)
-    .map((row) => ({
-      name: row.figure.title,
-      unit: row.figure.unit,
-      value: middleOf(row.b).value,
-      ...rangeOf(row.b),
-      extra: `${plainText(other.name)}: ${shownFigure(row.figure, row.difference.centreB)}`,
-    }))
 
 /** @param {unknown} data */
 const json = (data) => `${JSON.stringify(data, null, 2)}\n`

@@ -42,7 +42,7 @@ import { mixPattern, mixPlaceholders, patternOf, templateParts } from './templat
  */
 
 // Which command of a mix is next: a table in a drawn order that has each of them at its share, over and over. So how many
-// of a kind came before number n is known without counting. Pure.
+// of a kind came before number n is known without counting.
 
 const places = 65_536
 
