@@ -5,6 +5,7 @@ import { TargetError } from '../base/errors.js'
 import { atMost, deferred } from '../base/timers.js'
 
 /**
+ * @import { ResourceLimits } from 'node:worker_threads'
  * @import { Warning } from '../measures/warnings.js'
  * @import { threadSeconds } from './seconds.js'
  * @import { Order } from './thread.js'
@@ -13,7 +14,7 @@ import { atMost, deferred } from '../base/timers.js'
  * @typedef {{ encodeMs: number, encodedBytes: number }} Ready
  * @typedef {{ ready?: Ready, encoding?: number, event?: [kind: string, text: string], offered?: true, failed?: string,
  *   said?: string, warning?: Warning, second?: Line, end?: Line }} Said
- * @typedef {{ onSaid: (said: Said) => void, onLost: (cause: string) => void }} Heard
+ * @typedef {{ onSaid: (said: Said) => void, onLost: (cause: string) => void, resourceLimits?: ResourceLimits }} Heard
  * @typedef {Pick<ReturnType<typeof threadSeconds>, 'isLost' | 'take' | 'end'>} Known of a thread
  */
 
@@ -24,10 +25,10 @@ const graceMs = 2000
 const closeLimitMs = 3000
 
 /** @param {Known} records @param {object} orders @param {number} number @param {Heard} heard */
-const startThread = (records, orders, number, { onSaid, onLost }) => {
+const startThread = (records, orders, number, { onSaid, onLost, resourceLimits }) => {
   const name = `sender ${number + 1}`
   // It needs neither arguments nor an environment, which may have secrets.
-  const worker = new Worker(program, { workerData: orders, env: {}, argv: [], name })
+  const worker = new Worker(program, { workerData: orders, env: {}, argv: [], name, resourceLimits })
   const [ready, offered, settled, exited] = Array.from({ length: 4 }, deferred)
   let answered = deferred()
   let unanswered = 0
@@ -113,13 +114,14 @@ export const followerOf = ({ refresh }) => {
  * @template {Known} OfThread
  * @param {readonly OfThread[]} records of each
  * @param {(one: OfThread) => object} ordersOf
- * @param {{ onSaid: (said: Said, number: number) => void, onLost: (number: number, cause: string) => void }} on
+ * @param {{ onSaid: (said: Said, number: number) => void, onLost: (number: number, cause: string) => void, resourceLimits?: ResourceLimits }} on
  */
-export const startThreads = async (records, ordersOf, { onSaid, onLost }) => {
+export const startThreads = async (records, ordersOf, { onSaid, onLost, resourceLimits }) => {
   const threads = records.map((one, number) =>
     startThread(one, ordersOf(one), number, {
       onSaid: (said) => onSaid(said, number),
       onLost: (cause) => onLost(number, cause),
+      resourceLimits,
     }),
   )
   const close = async () => {
