@@ -83,11 +83,14 @@ const lateMs = 500
  * Requests of a writer that a rate has for it, of clients whose boxes share them; null: it was there all the time, or no rate says it.
  * @param {Plan} plan
  * @param {readonly { isLost: boolean, fromMs: number }[]} boxes of the writer
+ * @param {number} runMs until the last was settled
  */
-const dueOf = ({ clients, nominalHz, totalAgents }, boxes) => {
+const dueOf = ({ clients, nominalHz, totalAgents, durationMs, warmUpMs }, boxes, runMs) => {
   const isWhole = boxes.length > 0 && boxes.every(({ isLost, fromMs }) => !isLost && fromMs < lateMs)
   if (!clients || nominalHz === null || isWhole) return null
-  return (/** @type {number} */ ms) => Math.round((Math.max(0, ms) * nominalHz) / totalAgents / 1000)
+  const endMs = Math.min(runMs, durationMs ?? runMs)
+  const within = (/** @type {number} */ ms) => Math.round((Math.max(0, ms) * nominalHz) / totalAgents / 1000)
+  return { whole: within(endMs), window: within(endMs - warmUpMs) }
 }
 
 /** @param {Counts} counts */
@@ -102,9 +105,9 @@ const outcomesIn = ({ acked, failed, uncertain, dropped }) => acked + failed + u
  * @param {number} known.runMs
  * @param {readonly { sums: Sums, isLost: boolean, fromMs: number }[]} known.boxes
  */
-const absentOf = ({ plan, ticks, runMs, boxes }) => {
+export const absentOf = ({ plan, ticks, runMs, boxes }) => {
   const warmTicks = Math.min(ticks, Math.ceil(plan.warmUpMs / plan.spacingMs - 1e-9))
-  const scheduled = plan.schedule !== 'none'
+  const inTicks = plan.schedule !== 'none' && !plan.clients
   const measuredShare = (/** @type {typeof boxes[number]} */ { sums }) =>
     sums.whole.offered > 0 ? sums.measured.offered / sums.whole.offered : 0
   /** @type {Map<number, { accounted: number, offered: number, measured: number, unsettled: number }>} */
@@ -126,14 +129,13 @@ const absentOf = ({ plan, ticks, runMs, boxes }) => {
   }
   const agents = plan.agents.map((range) => {
     const { accounted, offered, measured } = certain(by.get(range.agent))
-    const due = dueOf(
-      plan,
-      boxes.filter(({ sums }) => sums.agents.some(({ agent }) => agent === range.agent)),
-    )
-    const ofTicks = scheduled ? plannedItems(plan, range, 0, ticks) : offered
-    const planned = Math.max(due?.(runMs) ?? ofTicks, scheduled ? accounted : 0)
-    const ofWindow = scheduled ? plannedItems(plan, range, warmTicks, ticks) : measured
-    const window = due?.(runMs - plan.warmUpMs) ?? ofWindow
+    const itsBoxes = boxes.filter(({ sums }) => sums.agents.some(({ agent }) => agent === range.agent))
+    const ofTicks = inTicks && {
+      whole: plannedItems(plan, range, 0, ticks),
+      window: plannedItems(plan, range, warmTicks, ticks),
+    }
+    const { whole, window } = dueOf(plan, itsBoxes, runMs) || ofTicks || { whole: offered, window: measured }
+    const planned = Math.max(whole, accounted)
     return {
       agent: range.agent,
       planned,
