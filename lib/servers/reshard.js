@@ -247,7 +247,8 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
       const waitedMs = clock() - startMs
       if (waitedMs > agreeLimitMs) throw new TargetError(`waited ${agreeLimitMs / 1000} s: ${what}`)
       onProgress?.({ kind: 'wait', done: waitedMs, total: agreeLimitMs, text: what })
-      if (again && checks % 100 === 99) await again()
+      // It may have happened since: then what is asked for is refused, and the next check sees it.
+      if (again && checks % 100 === 99) await again().catch(() => {})
       await sleep(pollMs)
     }
   }

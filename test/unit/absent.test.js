@@ -11,7 +11,7 @@ const planOf = (other) => ({
   agents: [1, 2, 3, 4].map((agent) => ({ agent, first: 1, count: 500 })),
 })
 
-/** @param {number} agent @param {number} acked @param {object} [other] */
+/** @param {number} agent @param {number} acked @param {{ measured?: number, isLost?: boolean, fromMs?: number }} [other] */
 const boxOf = (agent, acked, { measured = 0.8 * acked, isLost = false, fromMs = 0 } = {}) => ({
   sums: {
     agents: [{ ...noCounts(), agent, offered: acked, acked }],
