@@ -3,7 +3,7 @@
 import { chunkRange } from '../base/ranges.js'
 import { sums as total } from '../base/sums.js'
 import { certain } from '../base/typed.js'
-import { opensWhileItRuns } from '../loads/names.js'
+import { namesOfKind, opensWhileItRuns } from '../loads/names.js'
 import { ofWriters } from '../measures/index.js'
 import { nodeTotals } from '../measures/nodes.js'
 import { joinedWritten } from '../probes/acked-ranges.js'
@@ -85,9 +85,9 @@ const lateMs = 500
  * @param {readonly { isLost: boolean, fromMs: number }[]} boxes of the writer
  * @param {number} runMs until the last was settled
  */
-const dueOf = ({ clients, nominalHz, totalAgents, durationMs, warmUpMs }, boxes, runMs) => {
+const dueOf = ({ nominalHz, totalAgents, durationMs, warmUpMs }, boxes, runMs) => {
   const isWhole = boxes.length > 0 && boxes.every(({ isLost, fromMs }) => !isLost && fromMs < lateMs)
-  if (!clients || nominalHz === null || isWhole) return null
+  if (nominalHz === null || isWhole) return null
   const endMs = Math.min(runMs, durationMs ?? runMs)
   const within = (/** @type {number} */ ms) => Math.round((Math.max(0, ms) * nominalHz) / totalAgents / 1000)
   return { whole: within(endMs), window: within(endMs - warmUpMs) }
@@ -107,7 +107,7 @@ const outcomesIn = ({ acked, failed, uncertain, dropped }) => acked + failed + u
  */
 export const absentOf = ({ plan, ticks, runMs, boxes }) => {
   const warmTicks = Math.min(ticks, Math.ceil(plan.warmUpMs / plan.spacingMs - 1e-9))
-  const inTicks = plan.schedule !== 'none' && !plan.clients
+  const { inBatches } = namesOfKind(plan)
   const measuredShare = (/** @type {typeof boxes[number]} */ { sums }) =>
     sums.whole.offered > 0 ? sums.measured.offered / sums.whole.offered : 0
   /** @type {Map<number, { accounted: number, offered: number, measured: number, unsettled: number }>} */
@@ -130,11 +130,13 @@ export const absentOf = ({ plan, ticks, runMs, boxes }) => {
   const agents = plan.agents.map((range) => {
     const { accounted, offered, measured } = certain(by.get(range.agent))
     const itsBoxes = boxes.filter(({ sums }) => sums.agents.some(({ agent }) => agent === range.agent))
-    const ofTicks = inTicks && {
-      whole: plannedItems(plan, range, 0, ticks),
-      window: plannedItems(plan, range, warmTicks, ticks),
-    }
-    const { whole, window } = dueOf(plan, itsBoxes, runMs) || ofTicks || { whole: offered, window: measured }
+    const ofTicks = inBatches &&
+      plan.schedule !== 'none' && {
+        whole: plannedItems(plan, range, 0, ticks),
+        window: plannedItems(plan, range, warmTicks, ticks),
+      }
+    const due = inBatches ? ofTicks : dueOf(plan, itsBoxes, runMs)
+    const { whole, window } = due || { whole: offered, window: measured }
     const planned = Math.max(whole, accounted)
     return {
       agent: range.agent,

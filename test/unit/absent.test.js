@@ -6,7 +6,7 @@ import { noCounts } from '../../lib/probes/ledger.js'
 
 /** 1,000 requests a second of four writers, of which 2 s are a warm-up. @param {object} [other] */
 const planOf = (other) => ({
-  ...{ clients: {}, nominalHz: 1000, totalAgents: 4, durationMs: 10_000, warmUpMs: 2000 },
+  ...{ flow: 'clients', nominalHz: 1000, totalAgents: 4, durationMs: 10_000, warmUpMs: 2000 },
   ...{ schedule: 'even', chunks: 1, spacingMs: 1000, quantity: 500, ...other },
   agents: [1, 2, 3, 4].map((agent) => ({ agent, first: 1, count: 500 })),
 })
