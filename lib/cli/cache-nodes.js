@@ -77,7 +77,7 @@ export const planCache = async ({ values, typed, prices, strategy, stop }) => {
     footprint_bytes,
     currency: prices.currency,
     prices: `prices of ${prices.nodes.dated}, ${prices.region}, of nodes that are not durable`,
-    needs: cacheNeeds({ points, ceiling_pct, footprint_bytes, wanted, types, replicas }),
+    needs: cacheNeeds(points, { ceiling_pct, footprint_bytes, replicas }, wanted, types),
   }
   printAnswer(answer, values.json, cachePlan.text)
   return answer.needs[0].memory_bytes === null ? ExitCode.invalid : ExitCode.done

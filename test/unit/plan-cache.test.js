@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Ajv } from 'ajv'
-import { cacheNeeds, cachePlan, nodesFor } from '../../lib/answers/plan/cache-answer.js'
+import { cacheNeeds, cachePlan } from '../../lib/answers/plan/cache-answer.js'
 import { stringBytes } from '../../lib/answers/plan/memory.js'
 import { runCommand } from '../helpers/command-here.js'
 
@@ -13,21 +13,35 @@ const types = [
   { name: 'unknown', memoryGib: 64, networkMbit: null, hour: null },
 ]
 
-test('the cheapest nodes that have room, a quarter of each reserved', () => {
-  assert.deepEqual(nodesFor(1.4 * gib, types, 0), { node: 'small', shards: 1, nodes: 1, monthly: 73 })
-  // Three small ones cost as much as a large one, which has more room.
-  assert.equal(nodesFor(5 * gib, types, 1)?.node, 'large')
-  assert.equal(nodesFor(5 * gib, types, 1)?.nodes, 2)
+const points = [1, 2, 4, 8].map((gb, i) => ({
+  memory_bytes: gb * 1e9,
+  lru_pct: 80 + 5 * i,
+  policy_pct: null,
+}))
+const needsOf = (/** @type {number[]} */ wanted, known = {}) =>
+  cacheNeeds(points, { ceiling_pct: 96, footprint_bytes: 9e9, replicas: 0, ...known }, wanted, types)
+
+test('the cheapest nodes on which the hottest shard has room, a quarter of each reserved', () => {
+  const room = 1.5 * gib - 50e6
+  const nodesOf = (/** @type {number} */ footprint_bytes, replicas = 0) => {
+    const [{ node, shards, nodes, monthly }] = needsOf([90], { footprint_bytes, replicas })
+    return { node, shards, nodes, monthly }
+  }
+  assert.deepEqual(nodesOf(0.99 * room), { node: 'small', shards: 1, nodes: 1, monthly: 73 })
+  assert.deepEqual(nodesOf(1.99 * room, 1), { node: 'small', shards: 2, nodes: 4, monthly: 292 })
+  // One of three shards has a slot more than its part.
+  const needs = (/** @type {number} */ memory) =>
+    cacheNeeds(
+      [1, 9].map((part) => ({ memory_bytes: part * memory, lru_pct: 80 + part, policy_pct: null })),
+      { ceiling_pct: 96, footprint_bytes: memory, replicas: 0 },
+      [89],
+      types.slice(0, 1),
+    )[0].shards
+  assert.deepEqual([needs(2.9995 * room), needs(2.9998 * room)], [3, 4])
 })
 
 test('memory is read off the curve; above the ceiling there is none', () => {
-  const points = [1, 2, 4, 8].map((gb, i) => ({
-    memory_bytes: gb * 1e9,
-    lru_pct: 80 + 5 * i,
-    policy_pct: null,
-  }))
-  const about = { points, ceiling_pct: 96, footprint_bytes: 9e9, types, replicas: 0 }
-  const [half, top, above] = cacheNeeds({ ...about, wanted: [85, 95, 99] })
+  const [half, top, above] = needsOf([85, 95, 99])
   assert.ok(Math.abs(Number(half.memory_bytes) - 2e9) < 1e6)
   // From 2 to 3 GB of a line by the logarithm.
   assert.ok(Math.abs(Number(half.more_pct) - 5 * Math.log2(1.5)) < 0.3, String(half.more_pct))

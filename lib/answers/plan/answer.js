@@ -7,7 +7,7 @@ import { count } from '../../base/units.js'
 import { memoryOf } from './memory.js'
 import { demandOfMix, outsideOfMix } from './mix.js'
 import { cpuFeatures, memoryFeatures, predicted } from './model.js'
-import { candidateOf, serverlessOf } from './nodes.js'
+import { candidateOf, cheapest, serverlessOf } from './nodes.js'
 import { scoresOf } from './proof.js'
 import { partsAt, sumOfParts, wireOf } from './wire.js'
 
@@ -139,15 +139,6 @@ const demandOfItems = ({ model, wire, memory, isCluster = false }, { rate, items
     ecpu: bothOf(parts, (part) => ecpuOf(part, simpleUs)),
   }
 }
-
-const cheapest = (/** @type {readonly Candidate[]} */ candidates) =>
-  candidates
-    .filter(({ shards }) => shards !== null)
-    .reduce(
-      (/** @type {Candidate | null} */ best, one) =>
-        best === null || (one.monthly ?? one.nodes * 1e9) < (best.monthly ?? best.nodes * 1e9) ? one : best,
-      null,
-    )
 
 const curvePoints = 40
 

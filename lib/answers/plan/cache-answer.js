@@ -1,16 +1,16 @@
 // The answer of `millrace plan` for a cache: the memory and the nodes for shares of hits, by the curve of requests that are drawn.
 
-import { hoursAMonth } from '../../base/prices.js'
 import * as S from '../../base/shape.js'
 import { bytes, count, percent, several } from '../../base/units.js'
 import { answer, answerSchema, figure, table, words } from '../../report/kit.js'
 import { risingOf, shareOver } from '../../traffic/share-by-memory.js'
-import { ownBytes, reserved } from './nodes.js'
+import { candidateOf, cheapest } from './nodes.js'
 
 /**
  * @import { Shaped } from '../../base/shape-types.js'
  * @import { NodeType } from '../../base/prices.js'
  * @import { Column } from '../../report/kit.js'
+ * @import { Wishes } from './nodes.js'
  *
  * @typedef {readonly { memory_bytes: number, policy_pct: number | null, lru_pct: number }[]} Points
  */
@@ -19,9 +19,7 @@ const need = S.object({
   hit_pct: S.number,
   memory_bytes: S.said('null: no memory reaches it', S.figure),
   node: S.note,
-  shards: S.figure,
-  nodes: S.figure,
-  monthly: S.figure,
+  ...S.each(['shards', 'nodes', 'monthly'], S.figure),
   more_pct: S.said('hits that one more GB of memory adds, in points', S.figure),
 })
 
@@ -34,89 +32,68 @@ const schema = answerSchema('plan-cache', {
   needs: S.list(need),
 })
 /** @typedef {Shaped<typeof schema>} CachePlan */
+/** @typedef {CachePlan['needs'][number]} Need */
 
-const gib = 2 ** 30
+const nothing = { spread: 0, fixed: 0 }
+// Its memory alone is planned: what it costs besides needs a calibration.
+const demanded = { rate: 0, items: 1, keys: 0, cpuUs: nothing, replicaUs: null }
+const traffic = { bytesIn: nothing, bytesOut: nothing, ecpu: nothing }
+/** @type {Omit<Wishes, 'replicas'>} */
+const wishes = { headroom: 0, forkS: 0, speed: 1, growth: 0, survive: 'none' }
+
 const oneMore = 1e9
 
-/** The cheapest nodes that have so much room. @param {number} memory @param {readonly NodeType[]} types @param {number} replicas */
-export const nodesFor = (memory, types, replicas) => {
-  const all = types.flatMap(({ name, memoryGib, hour }) => {
-    const room = memoryGib * gib * (1 - reserved) - ownBytes
-    if (hour === null || room <= 0) return []
-    const shards = Math.ceil(memory / room)
-    const nodes = shards * (1 + replicas)
-    return [{ node: name, shards, nodes, monthly: nodes * hour * hoursAMonth }]
-  })
-  return all.reduce((best, one) => (one.monthly < best.monthly ? one : best), all[0]) ?? null
-}
-
-/**
- * @param {object} about
- * @param {Points} about.points
- * @param {number} about.ceiling_pct
- * @param {number} about.footprint_bytes
- * @param {readonly number[]} about.wanted
- * @param {readonly NodeType[]} about.types
- * @param {number} about.replicas
- * @returns {CachePlan['needs']}
- */
-export const cacheNeeds = ({
-  points,
-  ceiling_pct: ceiling,
-  footprint_bytes: whole,
-  wanted,
-  types,
-  replicas,
-}) => {
+/** @param {Points} points @param {Pick<CachePlan, 'ceiling_pct' | 'footprint_bytes' | 'replicas'>} known @param {readonly number[]} wanted @param {readonly NodeType[]} types @returns {Need[]} */
+export const cacheNeeds = (points, { ceiling_pct, footprint_bytes, replicas }, wanted, types) => {
   const over = shareOver({ points: risingOf(points) })
+  const nodesFor = (/** @type {number} */ spread) => {
+    const demand = { ...demanded, ...traffic, memory: { spread, fixed: 0 } }
+    return cheapest(types.map((type) => candidateOf(demand, type, { ...wishes, replicas })))
+  }
   return wanted.map((pct) => {
-    const memory = pct > ceiling ? null : Math.min(whole, over.bytesFor(pct))
-    const found = memory === null ? null : nodesFor(memory, types, replicas)
-    const more = memory === null ? null : Math.min(ceiling, over.at(memory + oneMore)) - pct
-    return {
-      hit_pct: pct,
-      memory_bytes: memory,
-      node: found?.node ?? null,
-      shards: found?.shards ?? null,
-      nodes: found?.nodes ?? null,
-      monthly: found?.monthly ?? null,
-      more_pct: more === null ? null : Math.max(0, more),
-    }
+    const memory = pct > ceiling_pct ? null : Math.min(footprint_bytes, over.bytesFor(pct))
+    const {
+      node = null,
+      shards = null,
+      nodes = null,
+      monthly = null,
+    } = (memory !== null && nodesFor(memory)) || {}
+    const more = memory === null ? null : Math.max(0, Math.min(ceiling_pct, over.at(memory + oneMore)) - pct)
+    return { hit_pct: pct, memory_bytes: memory, node, shards, nodes, monthly, more_pct: more }
   })
 }
 
 const none = '-'
-const shown = (/** @type {(value: number) => string} */ word) => (/** @type {number | null} */ value) =>
-  value === null ? none : word(value)
+/** @param {string} title @param {'memory_bytes' | 'shards' | 'monthly' | 'more_pct'} name @param {(value: number) => string} word @returns {Column<Need>} */
+const known = (title, name, word) =>
+  figure(
+    title,
+    (one) => one[name],
+    (value) => (value === null ? none : word(value)),
+  )
 
-/** @param {string} currency @returns {Column<CachePlan['needs'][number]>[]} */
+/** @param {string} currency @returns {Column<Need>[]} */
 const columnsOf = (currency) => [
   figure(
     'hits',
     (one) => one.hit_pct,
     (pct) => `${pct} %`,
   ),
-  figure('memory', (one) => one.memory_bytes, shown(bytes)),
+  known('memory', 'memory_bytes', bytes),
   words('node', (one) => one.node ?? none),
-  figure('shards', (one) => one.shards, shown(count)),
-  figure(
-    `${currency} a month`,
-    (one) => one.monthly,
-    shown((money) => money.toFixed(2)),
-  ),
-  figure(
-    'one more GB',
-    (one) => one.more_pct,
-    shown((points) => `+${points.toFixed(2)} points`),
-  ),
+  known('shards', 'shards', count),
+  known(`${currency} a month`, 'monthly', (money) => money.toFixed(2)),
+  known('one more GB', 'more_pct', (points) => `+${points.toFixed(2)} points`),
 ]
 
 /** @param {CachePlan} one */
 const sentence = ({ needs, currency, ceiling_pct: ceiling }) => {
-  const [first] = needs.filter(({ memory_bytes: memory }) => memory !== null)
+  const first = needs.find(({ memory_bytes: memory }) => memory !== null)
   if (!first) return `no memory reaches ${needs[0].hit_pct} % hits: ${ceiling.toFixed(2)} % are the most`
-  const money = first.monthly === null ? '' : `, ${first.monthly.toFixed(2)} ${currency} a month`
-  return `${first.hit_pct} % hits need ${bytes(first.memory_bytes ?? 0)}: ${first.node === null ? 'no node has a price' : `${several(first.shards ?? 0, 'shard')} of ${first.node}`}${money}`
+  const { node, shards, monthly } = first
+  const on = node === null ? 'no node has room' : `${several(Number(shards), 'shard')} of ${node}`
+  const money = monthly === null ? '' : `, ${monthly.toFixed(2)} ${currency} a month`
+  return `${first.hit_pct} % hits need ${bytes(Number(first.memory_bytes))}: ${on}${money}`
 }
 
 export const cachePlan = answer({
@@ -129,17 +106,9 @@ export const cachePlan = answer({
     good: true,
     sentence: sentence(one),
   }),
-  rows: ({
-    policy,
-    keys,
-    overhead_bytes: overhead,
-    footprint_bytes: whole,
-    ceiling_pct: ceiling,
-    replicas,
-    prices,
-  }) => ({
-    cache: `${several(keys, 'key')}, ${policy}, ${bytes(overhead)} of each beside its value`,
-    'all keys': `${bytes(whole)}, ${percent(ceiling)} hits`,
+  rows: ({ policy, keys, overhead_bytes, footprint_bytes, ceiling_pct, replicas, prices }) => ({
+    cache: `${several(keys, 'key')}, ${policy}, ${bytes(overhead_bytes)} of each beside its value`,
+    'all keys': `${bytes(footprint_bytes)}, ${percent(ceiling_pct)} hits`,
     nodes: `by memory alone, with ${several(replicas, 'replica')} each; ${prices}`,
   }),
   tables: ({ needs, currency }) => [table('Hits', needs, columnsOf(currency))],

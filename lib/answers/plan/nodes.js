@@ -42,9 +42,9 @@ import { clusterLimits, slotsOver } from '../staff.js'
  */
 
 const gib = 2 ** 30
-export const reserved = 0.25
+const reserved = 0.25
 // Buffers of replication and connections.
-export const ownBytes = 50e6
+const ownBytes = 50e6
 
 /** The hottest shard's part of the sum: of keys and of slots. @param {Parts} parts @param {number} shards @param {number} keys */
 const hottest = ({ spread, fixed }, shards, keys) =>
@@ -171,6 +171,16 @@ export const candidateOf = (demand, type, wishes) => {
     why: null,
   }
 }
+
+/** Of those that are possible. */
+export const cheapest = (/** @type {readonly Candidate[]} */ candidates) =>
+  candidates
+    .filter(({ shards }) => shards !== null)
+    .reduce(
+      (/** @type {Candidate | null} */ best, one) =>
+        best === null || (one.monthly ?? one.nodes * 1e9) < (best.monthly ?? best.nodes * 1e9) ? one : best,
+      null,
+    )
 
 const slotEcpu = Object.freeze({ first: 30_000, most: 90_000 })
 const cacheEcpu = 15e6
