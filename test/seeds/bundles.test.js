@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('bundles', 71, 170)
+seedTests('bundles', 21, 170)

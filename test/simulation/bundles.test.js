@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('bundles', 1, 70)
+seedTests('bundles', 1, 20)

@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('clients', 1, 50)
+seedTests('clients', 1, 30)

@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('socket', 1, 100)
+seedTests('socket', 1, 40)
