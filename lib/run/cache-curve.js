@@ -41,15 +41,15 @@ const wantedPct = [90, 95, 99]
 // More masters differ little from one of their memory.
 const mostPools = 64
 
-/** The master of each key, by its number; null: there is one. @param {About} about */
-const poolIn = ({ plan, measured, topology }) => {
+/** Masters, and that of a key by its number; null: there is one. @param {About} about */
+const mastersIn = ({ plan, measured, topology }) => {
   const masters = measured.masters ?? []
   const { owners = null, masters: addresses = [] } = topology ?? {}
   const places = addresses.map((address) => masters.findIndex((one) => one.address === address))
   if (!owners || masters.length < 2 || masters.length > mostPools || places.includes(-1)) return null
   if (owners.some((owner) => owner >= places.length)) return null
   const { keyOf } = strategyOf(plan)
-  return (/** @type {number} */ n) => places[owners[slotOf(keyOf(n))]]
+  return { count: masters.length, of: (/** @type {number} */ n) => places[owners[slotOf(keyOf(n))]] }
 }
 
 /** What the keys of each master may take, of so much of all: their limits are the same, and what they take besides is not. @param {NonNullable<About['measured']['masters']>} masters */
@@ -62,41 +62,23 @@ const roomsOf = (masters) => {
 
 /** The requests, as they were drawn. @param {About} about */
 const requestsOf = ({ plan, offered, fromMs, endMs, measured }) => {
-  const { nominalHz, totalAgents, cache: ofCache, clients: ofClients } = plan
-  const { order, shift, churn, quantity, seed, valueBytes, valueSizes, ttlS, ttlLeastS } = plan
-  const [cache, clients] = [certain(ofCache), certain(ofClients)]
-  const dueMs =
-    nominalHz === null
-      ? (/** @type {number} */ i) => (i * endMs) / offered
-      : duesOf({ ...plan, spacingMs: 1000 / nominalHz })
-  const [writes, reads] = clients.ratio
+  const { nominalHz, totalAgents, seed, quantity } = plan
+  const { expires, ratio, connections, fill } = certain(plan.clients)
   return {
-    items: {
-      order,
-      shift,
-      churn,
-      quantity,
-      count: quantity,
-      seed,
-      valueBytes,
-      valueSizes,
-      ttlS,
-      ttlLeastS,
-    },
-    expires: clients.expires,
-    writes,
-    reads,
-    batch: cache.batch,
-    clients: clients.connections,
+    items: { ...plan, count: quantity, clients: 1 },
+    ...{ expires, ratio, clients: connections, batch: certain(plan.cache).batch },
     // Of several boxes, each its own.
     seeds:
       totalAgents > 1
         ? Array.from({ length: totalAgents }, (_, number) => seedOfPart({ seed, box: { number } }))
         : [seed],
-    dueMs,
+    dueMs:
+      nominalHz === null
+        ? (/** @type {number} */ i) => (i * endMs) / offered
+        : duesOf({ ...plan, spacingMs: 1000 / nominalHz }),
     count: offered,
     from: Math.floor(offered * (fromMs / endMs)),
-    filled: clients.fill === 'none' ? null : (measured.policy ?? ''),
+    filled: fill === 'none' ? null : (measured.policy ?? ''),
   }
 }
 
@@ -110,61 +92,54 @@ const predictedIn = (curve, { measured, filled = null }) => {
 
 /** @param {About} about */
 export const curveOf = (about) => {
-  const { plan, offered, measured, eviction } = about
-  const { cache, clients, rates } = plan
-  if (!cache || !clients || rates || offered === 0 || offered > mostRequests) return null
-  const { policy } = measured
-  const known = measured.data_bytes !== null && measured.keys !== null && measured.keys > 0
-  const overhead = known
-    ? Number(measured.data_bytes) / Number(measured.keys) - storedBytes(plan)
-    : (about.overhead ?? usualOverhead)
-  const poolOf = poolIn(about)
-  const rooms = poolOf ? roomsOf(measured.masters ?? []) : undefined
-  const evicts = policy !== null && policy !== 'noeviction'
-  const evicting = evicts ? { policy, ...(eviction ?? usualEviction) } : null
-  const drawn = sampled({ ...requestsOf(about), poolOf }, { overhead: Math.max(0, overhead) })
-  const isFull = known && evicting && (measured.evicted_per_s ?? 0) > 0
-  const there = { bytes: Number(measured.data_bytes), keys: Number(measured.keys) }
-  const sample = isFull ? anchored(drawn, evicting, there, rooms) : drawn
-  const curve = missCurve(sample, evicting, rooms)
-  const besides = known ? Math.max(0, Number(measured.memory_bytes) - Number(measured.data_bytes)) : 0
+  const { plan, offered, measured, eviction, overhead = usualOverhead } = about
+  if (!plan.cache || !plan.clients || plan.rates || offered === 0 || offered > mostRequests) return null
+  const { policy, data_bytes: bytes, keys } = measured
+  const there = bytes !== null && keys ? { bytes, keys } : null
+  const masters = mastersIn(about)
+  const rooms = masters ? roomsOf(measured.masters ?? []) : undefined
+  const evicting =
+    policy === null || policy === 'noeviction' ? null : { policy, ...(eviction ?? usualEviction) }
+  const drawn = sampled(
+    { ...requestsOf(about), masters },
+    { overhead: there ? Math.max(0, there.bytes / there.keys - storedBytes(plan)) : overhead },
+  )
+  const isFull = there && evicting && (measured.evicted_per_s ?? 0) > 0
+  const curve = missCurve(isFull ? anchored(drawn, evicting, there, rooms) : drawn, evicting, rooms)
+  const besides = there ? Math.max(0, Number(measured.memory_bytes) - there.bytes) : 0
   const points = curve.points.map(({ data_bytes, ...shares }) => ({
     memory_bytes: data_bytes + besides,
     ...shares,
   }))
   const over = shareOver({ points: risingOf(points) })
-  const { ceiling_pct, footprint_bytes, sampled_keys, sampled_part } = curve
+  const whole = curve.footprint_bytes + besides
+  const { ceiling_pct, sampled_keys, sampled_part } = curve
   return {
-    policy: evicts ? policy : 'lru',
+    policy: evicting?.policy ?? 'lru',
     maxmemory_samples: eviction?.samples ?? null,
     lfu_log_factor: eviction?.lfuLogFactor ?? null,
     lfu_decay_min: eviction?.lfuDecayMin ?? null,
     points,
     needs: wantedPct.map((hit_pct) => ({
       hit_pct,
-      memory_bytes: over.at(footprint_bytes + besides) < hit_pct ? null : over.bytesFor(hit_pct),
+      memory_bytes: over.at(whole) < hit_pct ? null : over.bytesFor(hit_pct),
     })),
-    ceiling_pct,
-    footprint_bytes: footprint_bytes + besides,
-    predicted_pct: predictedIn(curve, about),
-    sampled_keys,
-    sampled_part,
+    ...{ ceiling_pct, footprint_bytes: whole, predicted_pct: predictedIn(curve, about) },
+    ...{ sampled_keys, sampled_part },
   }
 }
 
 /** How the servers evict; null: they do not say it. @param {Target} target @returns {Promise<Settings | null>} */
 export const evictionOf = async ({ topology, control }) => {
   try {
-    const asked = await Promise.all(
-      ['maxmemory-samples', 'lfu-*'].map((name) => control(topology.masters[0]).call('CONFIG', 'GET', name)),
+    const [samples, lfuLogFactor, lfuDecayMin] = await Promise.all(
+      ['maxmemory-samples', 'lfu-log-factor', 'lfu-decay-time'].map(async (name) => {
+        const reply = [await control(topology.masters[0]).call('CONFIG', 'GET', name)]
+        return Number(reply.flat()[1])
+      }),
     )
-    const texts = asked.flat().map(String)
-    const [samples, lfuLogFactor, lfuDecayMin] = ['maxmemory-samples', 'lfu-log-factor', 'lfu-decay-time']
-      .map((name) => texts.indexOf(name))
-      .map((at) => (at < 0 ? Number.NaN : Number(texts[at + 1])))
-    return [samples, lfuLogFactor, lfuDecayMin].some(Number.isNaN)
-      ? null
-      : { samples, lfuLogFactor, lfuDecayMin }
+    const settings = { samples, lfuLogFactor, lfuDecayMin }
+    return Object.values(settings).some(Number.isNaN) ? null : settings
   } catch {
     return null
   }

@@ -6,14 +6,13 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @typedef {object} Sample requests of sampled keys, in their order
  * @property {Uint32Array} ids of keys, from 0
  * @property {Uint32Array} atMs
- * @property {Uint8Array} classes of requests, by the popularity of their keys; `drop`: a write that invalidates
+ * @property {Uint8Array} classes of requests, by the popularity of their keys; `early`: it does not count; `drop`: a write that invalidates
  * @property {number} count of requests
- * @property {number} from the first that counts
  * @property {number} keys
  * @property {number} rate part of all keys
  * @property {Float64Array} bytes of each key
  * @property {Float64Array} ttlMs of each key; 0: none
- * @property {readonly number[]} filled keys that are there at the start, the first to be evicted first
+ * @property {number} filled so many of the keys are there at the start, the first the last to be evicted
  *
  * @typedef {object} Eviction
  * @property {string} policy
@@ -21,13 +20,14 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @property {number} lfuLogFactor
  * @property {number} lfuDecayMin
  *
- * @typedef {{ hits: Float64Array, asked: Float64Array, evicted: number, held: Record<string, number> }} Simulated of the requests that count, by class;
- *   held: while they are played, of keys that are there
+ * @typedef {{ hits: Float64Array, asked: Float64Array, held: { bytes: number, keys: number } }} Simulated of the requests that count, by
+ *   class; held: while they are played, of keys that are there
  */
 
 /** As servers are configured unless told otherwise. */
 export const usualEviction = Object.freeze({ samples: 5, lfuLogFactor: 10, lfuDecayMin: 1 })
 
+export const early = 254
 export const drop = 255
 export const classCount = 32
 
@@ -65,36 +65,32 @@ export const expiryOf = () => {
   }
 }
 
-/** What makes a key the better candidate, by its policy; the highest is evicted. @param {Sample} sample @param {Eviction} eviction @param {() => number} random */
-const ranking = ({ keys }, { policy, lfuLogFactor, lfuDecayMin }, random) => {
-  const used = new Float64Array(keys)
-  const counter = new Uint8Array(keys)
-  const decayed = (/** @type {number} */ id, /** @type {number} */ nowMs) => {
-    if (lfuDecayMin === 0) return counter[id]
-    const periods = Math.floor((Math.floor(nowMs / 60_000) - Math.floor(used[id] / 60_000)) / lfuDecayMin)
-    return Math.max(0, counter[id] - periods)
-  }
-  if (policy.endsWith('-lfu'))
-    return {
-      made(/** @type {number} */ id, /** @type {number} */ nowMs) {
-        counter[id] = firstCount
-        used[id] = nowMs
-      },
-      touched(/** @type {number} */ id, /** @type {number} */ nowMs) {
+/** What makes a key the better candidate, by its policy; the highest is evicted. @param {Float64Array} expires of each key @param {Eviction} eviction @param {() => number} random */
+const ranking = (expires, { policy, lfuLogFactor, lfuDecayMin }, random) => {
+  const usedMs = new Float64Array(expires.length)
+  const counter = new Uint8Array(expires.length)
+  const [isLfu, isTtl] = [policy.endsWith('-lfu'), policy.endsWith('-ttl')]
+  const since = (/** @type {number} */ id, /** @type {number} */ nowMs, /** @type {number} */ unitMs) =>
+    Math.floor(nowMs / unitMs) - Math.floor(usedMs[id] / unitMs)
+  const decayed = (/** @type {number} */ id, /** @type {number} */ nowMs) =>
+    lfuDecayMin === 0
+      ? counter[id]
+      : Math.max(0, counter[id] - Math.floor(since(id, nowMs, 60_000) / lfuDecayMin))
+  return {
+    made(/** @type {number} */ id, /** @type {number} */ nowMs) {
+      counter[id] = firstCount
+      usedMs[id] = nowMs
+    },
+    touched(/** @type {number} */ id, /** @type {number} */ nowMs) {
+      if (isLfu) {
         const now = decayed(id, nowMs)
         const p = 1 / (Math.max(0, now - firstCount) * lfuLogFactor + 1)
         counter[id] = now < 255 && random() < p ? now + 1 : now
-        used[id] = nowMs
-      },
-      score: (/** @type {number} */ id, /** @type {number} */ nowMs) => 255 - decayed(id, nowMs),
-    }
-  const touched = (/** @type {number} */ id, /** @type {number} */ nowMs) => {
-    used[id] = Math.floor(nowMs / 1000)
-  }
-  return {
-    made: touched,
-    touched,
-    score: (/** @type {number} */ id, /** @type {number} */ nowMs) => Math.floor(nowMs / 1000) - used[id],
+      }
+      usedMs[id] = nowMs
+    },
+    score: (/** @type {number} */ id, /** @type {number} */ nowMs) =>
+      isLfu ? 255 - decayed(id, nowMs) : isTtl ? -expires[id] : since(id, nowMs, 1000),
   }
 }
 
@@ -169,59 +165,56 @@ const bagOf = (keys, random) => {
  * @returns {Simulated}
  */
 export const simulated = (sample, mostBytes, eviction, seed = 1) => {
-  const { ids, atMs, classes, count, from, keys, rate, bytes, ttlMs, filled } = sample
+  const { ids, atMs, classes, count, keys, rate, bytes, ttlMs, filled } = sample
   const { policy, samples } = eviction
   const bits = xoroshiro128plus(seed)
   const random = () => (bits.next() >>> 0) / 2 ** 32
-  const rank = ranking(sample, eviction, random)
+  const expires = new Float64Array(keys).fill(noTime)
+  const rank = ranking(expires, eviction, random)
   const pool = poolOf()
   const expiry = expiryOf()
   const isRandom = policy.endsWith('-random')
-  const isTtl = policy.endsWith('-ttl')
   const residents = bagOf(keys, random)
   // Expired keys that are still there.
   const stale = bagOf(keys, random)
-  const expires = new Float64Array(keys).fill(noTime)
   let mortal = 0
+  let nowMs = 0
   let cycledMs = 0
   let used = 0
   const held = { bytes: 0, keys: 0 }
-  let evicted = 0
   const hits = new Float64Array(classCount)
   const asked = new Float64Array(classCount)
 
   const remove = (/** @type {number} */ id) => {
+    if (!residents.has(id)) return
     residents.remove(id)
     stale.remove(id)
     used -= bytes[id]
     if (expires[id] < noTime) mortal--
   }
-  const victim = (/** @type {number} */ nowMs) => {
+  const victim = () => {
     if (isRandom) return residents.any()
     for (;;) {
       for (let i = 0; i < samples; i++) {
         const id = residents.any()
-        pool.offer(id, isTtl ? -expires[id] : rank.score(id, nowMs))
+        pool.offer(id, rank.score(id, nowMs))
       }
       const id = pool.best(residents.has)
       if (id >= 0) return id
     }
   }
-  const add = (/** @type {number} */ id, /** @type {number} */ nowMs, /** @type {number} */ lifeMs) => {
+  const add = (/** @type {number} */ id) => {
     // A server makes room before it writes.
-    while (used > mostBytes && residents.size() > 0) {
-      remove(victim(nowMs))
-      if (nowMs >= 0) evicted++
-    }
+    while (used > mostBytes && residents.size() > 0) remove(victim())
     residents.add(id)
     used += bytes[id]
     rank.made(id, nowMs)
-    expires[id] = lifeMs > 0 ? nowMs + lifeMs : noTime
-    if (lifeMs <= 0) return
+    expires[id] = ttlMs[id] > 0 ? nowMs + ttlMs[id] : noTime
+    if (ttlMs[id] <= 0) return
     mortal++
-    expiry.add(id, nowMs + lifeMs)
+    expiry.add(id, expires[id])
   }
-  const expired = (/** @type {number} */ nowMs) => (/** @type {number} */ id) => {
+  const expired = (/** @type {number} */ id) => {
     if (residents.has(id) && expires[id] <= nowMs) stale.add(id)
   }
   const collect = () => {
@@ -231,38 +224,28 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
   }
 
   // As many as there is room for, the last to be evicted.
-  let first = filled.length
-  for (let left = mostBytes; first > 0 && left >= bytes[filled[first - 1]]; first--)
-    left -= bytes[filled[first - 1]]
-  for (let i = first; i < filled.length; i++) add(filled[i], 0, ttlMs[filled[i]])
-  evicted = 0
-  let second = -1
+  let first = 0
+  for (let left = mostBytes; first < filled && left >= bytes[first]; first++) left -= bytes[first]
+  for (let id = first - 1; id >= 0; id--) add(id)
   for (let i = 0; i < count; i++) {
     const id = ids[i]
-    const nowMs = atMs[i]
-    if (Math.floor(nowMs / 1000) > second) {
-      second = Math.floor(nowMs / 1000)
-      expiry.until(nowMs, expired(nowMs))
-    }
-    for (; cycledMs < nowMs; cycledMs += cycleMs) if (stale.size() > 0) collect()
-    if (i === from) evicted = 0
-    const isHit = residents.has(id) && expires[id] > nowMs
     const of = classes[i]
-    if (of === drop) {
-      if (residents.has(id)) remove(id)
-      continue
-    }
-    if (i >= from) {
+    nowMs = atMs[i]
+    expiry.until(nowMs, expired)
+    for (; cycledMs < nowMs; cycledMs += cycleMs) if (stale.size() > 0) collect()
+    const isHit = residents.has(id) && expires[id] > nowMs
+    if (of < classCount) {
       held.bytes += used
       held.keys += residents.size()
       asked[of]++
       if (isHit) hits[of]++
     }
-    if (isHit) rank.touched(id, nowMs)
-    else {
-      if (residents.has(id)) remove(id)
-      add(id, nowMs, ttlMs[id])
+    if (isHit && of !== drop) {
+      rank.touched(id, nowMs)
+      continue
     }
+    remove(id)
+    if (of !== drop) add(id)
   }
-  return { hits, asked, evicted, held }
+  return { hits, asked, held }
 }

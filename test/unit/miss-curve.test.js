@@ -18,7 +18,7 @@ const requestsOf = (items, more = {}) => {
   const { count = 100_000, ttlS = 0, ...rest } = more
   return /** @type {import('../../lib/traffic/miss-curve.js').Requests} */ ({
     items: { order: 'zipf:0.99', count: 20_000, quantity: 20_000, seed: 7, valueBytes: 200, ttlS, ...items },
-    ...{ expires: ttlS > 0, writes: 0, reads: 1, batch: 1, clients: 10, filled: null },
+    ...{ expires: ttlS > 0, ratio: [0, 1], batch: 1, clients: 10, filled: null },
     ...{ dueMs: (/** @type {number} */ i) => i / 10, count, from: Math.floor(count / 2), ...rest },
   })
 }
@@ -56,7 +56,8 @@ test('a sample says what all requests say', () => {
   for (const items of [{}, { order: 'zipf:0.7' }, { order: 'uniform' }, { churn: '50%/m' }]) {
     const requests = requestsOf({ count: 60_000, quantity: 60_000, ...items }, { count: 300_000 })
     const some = sampled(requests, { overhead, keys: 12_000, requests: 100_000 })
-    assert.ok(some.keys <= 12_000 && some.count <= 100_000)
+    const [{ keys, count }] = some.masters
+    assert.ok(keys <= 12_000 && count <= 100_000)
     const [part, whole] = [missCurve(some, null), missCurve(sampled(requests, { overhead, ...all }), null)]
     // Of less than that a sample has a few dozen keys.
     for (const { data_bytes: at, lru_pct: pct } of whole.points.slice(4))
@@ -75,10 +76,9 @@ test('policies: all keep everything that fits, many samples are LRU, and LFU kee
     overhead,
     ...all,
   })
-  const whole = sample.bytes.reduce((sum, n) => sum + n, 0)
-  const { lruAt } = missCurve(sample, null)
+  const { lruAt, footprint_bytes: whole } = missCurve(sample, null)
   const share = (/** @type {string} */ policy, /** @type {number} */ bytes, more = {}) => {
-    const { hits, asked } = simulated(sample, bytes, { ...usualEviction, policy, ...more })
+    const { hits, asked } = simulated(sample.masters[0], bytes, { ...usualEviction, policy, ...more })
     return (sum(hits) / sum(asked)) * 100
   }
   for (const policy of policies)
@@ -95,7 +95,7 @@ test('lifetimes and writes that invalidate lower the most that can be hits', () 
     missCurve(sampled(requestsOf({}, more), { overhead, ...all }), null).ceiling_pct
   const plain = ceilingOf({})
   assert.ok(ceilingOf({ ttlS: 1 }) < plain - 5)
-  assert.ok(ceilingOf({ writes: 1, reads: 4 }) < plain - 5)
+  assert.ok(ceilingOf({ ratio: [1, 4] }) < plain - 5)
 })
 
 test('keys in use: each once, those that stay longest last, and as many as there are', () => {
@@ -174,7 +174,7 @@ test('where it is not known how many keys a fill wrote, nothing is predicted by 
 })
 
 test('masters with less room for keys than others have hits of their own', () => {
-  const requests = requestsOf({}, { poolOf: (/** @type {number} */ n) => n % 3 })
+  const requests = requestsOf({}, { masters: { count: 3, of: (/** @type {number} */ n) => n % 3 } })
   const whole = sampled(requests, { overhead, ...all })
   const parts = [0.1, 1, 1]
   const rooms = (/** @type {number} */ bytes) => parts.map((part) => (part * bytes) / 2.1)
@@ -193,7 +193,7 @@ test('masters with less room for keys than others have hits of their own', () =>
   }
   const at = missCurve(whole, null, rooms).lruAt(bytes)
   assert.ok(Math.abs(at - hits / 500) < 0.01, `${at} %, ${hits / 500} %`)
-  const asOne = missCurve({ ...whole, pools: undefined }, null).lruAt(bytes)
+  const asOne = missCurve(sampled({ ...requests, masters: null }, { overhead, ...all }), null).lruAt(bytes)
   assert.ok(asOne > at + 1, `${asOne} %, ${at} %`)
   // Samples, and a policy that is played.
   const eviction = { ...usualEviction, policy: 'allkeys-lru', samples: 10 }
@@ -213,13 +213,13 @@ test('requests of several boxes are those that each draws, in turn', () => {
       ),
     )
     const more = { seeds, clients: 4, count: 6000, from: 0 }
-    const sample = sampled(requestsOf({ order, seed: 5 }, more), { overhead, ...all })
+    const { masters } = sampled(requestsOf({ order, seed: 5 }, more), { overhead, ...all })
     /** @type {Map<number, number>} */
     const known = new Map()
     for (let i = 0; i < 6000; i++) {
       const n = draws[i % 3](i / 10, Math.floor(i / 3) % 4)
       if (!known.has(n)) known.set(n, known.size)
-      assert.equal(sample.ids[i], known.get(n), `${order}: request ${i}`)
+      assert.equal(masters[0].ids[i], known.get(n), `${order}: request ${i}`)
     }
   }
 })
@@ -236,12 +236,16 @@ test('with sizes of their own as many keys are there as the server has, whatever
     const items = { valueSizes: 'lognormal:p50=200B,p99=4kB', seed }
     const requests = requestsOf(items, { count: 80_000 })
     // The server, whose keys take 80 bytes beside their values.
-    const { hits, asked, ...server } = simulated(sampled(requests, { overhead, ...all }), bytes, eviction)
+    const { hits, asked, ...server } = simulated(
+      sampled(requests, { overhead, ...all }).masters[0],
+      bytes,
+      eviction,
+    )
     const each = keyBytesOf(server)
     const guessed = each - storedBytes(requests.items)
     const sample = sampled(requests, { overhead: guessed, keys: 12_000, requests: 100_000 })
     for (const [i, one] of [sample, anchored(sample, eviction, { bytes, keys: bytes / each })].entries()) {
-      const there = keyBytesOf(simulated(one, bytes * one.rate, eviction, 9))
+      const there = keyBytesOf(simulated(one.masters[0], bytes * one.rate, eviction, 9))
       apart[i].keys.push(Math.abs(there / each - 1))
       const share = Number(missCurve(one, eviction).policyAt(bytes))
       apart[i].hits.push(Math.abs(share - (100 * sum(hits)) / sum(asked)))
@@ -253,7 +257,8 @@ test('with sizes of their own as many keys are there as the server has, whatever
 })
 
 test('expired keys take room until the server finds them', () => {
-  const sample = sampled(requestsOf({ order: 'uniform' }, { ttlS: 2, count: 200_000 }), { overhead, ...all })
+  const requests = requestsOf({ order: 'uniform' }, { ttlS: 2, count: 200_000 })
+  const [sample] = sampled(requests, { overhead, ...all }).masters
   const bytes = 7000 * 300
   const { hits, asked } = simulated(sample, bytes, { ...usualEviction, policy: 'volatile-random' })
   const { hits: plenty } = simulated(sample, 4 * bytes, { ...usualEviction, policy: 'volatile-random' })
