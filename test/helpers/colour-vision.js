@@ -48,10 +48,8 @@ export const contrast = (a, b) => {
 
 const radians = Math.PI / 180
 const cos = (/** @type {number} */ degrees) => Math.cos(degrees * radians)
-
 /** @param {number} a @param {number} b */
 const hue = (a, b) => (a === 0 && b === 0 ? 0 : (Math.atan2(b, a) / radians + 360) % 360)
-
 const seventh = (/** @type {number} */ chroma) => Math.sqrt(chroma ** 7 / (chroma ** 7 + 25 ** 7))
 
 /** CIEDE2000 of two colours in CIELAB. @param {Triple} one @param {Triple} other */

@@ -3,7 +3,6 @@ import { conductorOf } from '../../lib/run/conductor.js'
 import { runOn } from '../../lib/run/run.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { strategyNamed } from '../../lib/workloads/index.js'
-
 /** @import { TestContext } from 'node:test' */
 /** @import { Settings } from '../../settings.js' */
 /** @import { Warning } from '../../lib/measures/warnings.js' */

@@ -8,7 +8,6 @@ import { sharedIn } from '../../lib/run/fleet-result.js'
 import { runCommand, startCommand } from './command-here.js'
 import { at, outcomesOf, ownFolder, startProgram, until } from './programs.js'
 import { startServer } from './servers.js'
-
 /** @import { TestServer } from './servers.js' */
 /** @import { TestContext } from 'node:test' */
 

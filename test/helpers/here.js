@@ -130,7 +130,6 @@ export const startHere = (t, command, line, { env = {} } = {}) => {
 
 /** @param {Scope} t @param {string | readonly string[]} line @param {{ env?: NodeJS.ProcessEnv }} [where] */
 export const writeHere = (t, line, where) => startHere(t, 'write', line, where).ended
-
 /** @param {Scope} t @param {string | readonly string[]} line @param {{ env?: NodeJS.ProcessEnv }} [where] */
 export const readHere = (t, line, where) => startHere(t, 'read', line, where).ended
 

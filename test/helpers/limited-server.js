@@ -7,7 +7,6 @@ import { commandsIn } from './commands.js'
 import { normal, seeded } from './random.js'
 
 /** @import { Socket } from 'node:net' */
-
 /** @typedef {{ seed: number, hz: number, sd?: number, stepAt?: number, stepTo?: number }} Limit hz: GETs a second; sd: its spread from second to second; stepAt: a second since the start from which it is times stepTo */
 
 const horizon = 4000

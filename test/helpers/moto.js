@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { CloudWatchClient, PutMetricDataCommand } from '@aws-sdk/client-cloudwatch'
 import { until } from './programs.js'
-
 /** @import { Scope } from './servers.js' */
 
 /** Where nothing is: what this machine's user has set up is not read. */

@@ -19,7 +19,6 @@ const longestRunMs = 240_000
 // To watch coverage takes a third of a program's time, and the hundreds that some files start tell nothing new.
 const watchedPrograms = 8
 let started = 0
-
 const running = /** @type {Set<ChildProcess>} */ (new Set())
 // A test file that is stopped leaves none behind: some write until somebody ends them.
 for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT']))
@@ -163,10 +162,8 @@ export const atWork = (out, texts, assertRuns) => {
 
 /** @param {Scope} t @param {string | readonly string[]} line @param {Parameters<typeof startProgram>[3]} [options] */
 export const startProducer = (t, line, options) => startProgram(t, 'producer.js', line, options)
-
 /** @param {Scope} t @param {string | readonly string[]} line @param {Parameters<typeof startProgram>[3]} [options] */
 export const runProducer = (t, line, options) => startProducer(t, line, options).ended
-
 /** The whole lines of an ndjson file; none when it is not there. @param {string} path */
 export const linesOf = (path) => growingLines()(path)
 

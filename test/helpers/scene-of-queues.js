@@ -6,7 +6,6 @@ import { withBytes } from '../../lib/transport/batch-bytes.js'
 import { entryOf } from '../../lib/transport/send-queue.js'
 import { batchOf } from '../../lib/transport/tick-batches.js'
 import { eachStep } from '../../lib/workloads/bind/writer.js'
-
 /** @import { Tick } from '../../lib/transport/send-queue.js' */
 /** @import { Job } from '../../lib/transport/send-queue.js' */
 

@@ -1,6 +1,5 @@
 // The servers that the test runner started for all files; a file that is run by itself starts its own.
 import { sharedVariable, startShared } from '../../scripts/test/shared-servers.js'
-
 /** @import { Scope } from './servers.js' */
 /** @import { Address } from '../../scripts/test/shared-servers.js' */
 

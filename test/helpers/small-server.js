@@ -1,6 +1,5 @@
 // A server that speaks RESP and knows three commands.
 import { bulk, startHostileServer } from './hostile-server.js'
-
 /** @import { Scope } from './servers.js' */
 
 export const startSmallServer = async (/** @type {Scope} */ t) => {

@@ -2,10 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 const root = new URL('../../', import.meta.url)
-
 /** The text of a file. @param {string} path from the root of the project */
 export const sourceOf = (path) => readFileSync(new URL(path, root), 'utf8')
-
 /** Without its comments. @param {string} path of a module */
 export const codeOf = (path) => sourceOf(path).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*/gm, '')
 

@@ -298,10 +298,8 @@ const linesOf = (more) => (cluster) =>
 
 /** Each strategy by itself. */
 export const plainLines = linesOf(({ only, q }) => [only + q])
-
 /** Over several sets, each in a part of the slots. */
 export const spreadLines = linesOf(({ sorted }) => (sorted ? [' --ns 4 --spread'] : []))
-
 /** Each strategy once, over several sets where it can. */
 export const acrossLines = linesOf(({ sorted, q }) => [sorted ? ' --ns 4 --spread' : q])
 

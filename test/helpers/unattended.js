@@ -4,7 +4,6 @@ import { plansOnTarget } from '../../lib/run/facts.js'
 import { writeRun } from '../../lib/run/write-run.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { settingsOf as linedSettings, sampleSettings } from './sample-plan.js'
-
 /** @import { Scope } from './servers.js' */
 /** @import { Settings } from '../../settings.js' */
 /** @import { Target } from '../../lib/servers/open.js' */

@@ -13,7 +13,6 @@ import { samplePlan } from '../helpers/sample-plan.js'
 /** @import { Batch } from '../../lib/transport/tick-batches.js' */
 
 const values = valuesAt(1_790_000_000_123)
-
 /** Adds the items to their sets. @param {number} max @param {Parameters<typeof gatherStep>[1]} keyOf */
 const addStep = (max, keyOf) => gatherStep(max, keyOf, (key, ns) => ['SADD', key, ...ns])
 

@@ -6,7 +6,6 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const pathOf = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
-
 const [script, data] = ['scripts/client-faults.js', 'docs/data/clients-faults.ndjson'].map(pathOf)
 const played = (/** @type {string[]} */ ...args) =>
   spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })

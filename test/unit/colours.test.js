@@ -7,10 +7,8 @@ import { contrast, distance, seenAs } from '../helpers/colour-vision.js'
 /** @import { Triple } from '../helpers/colour-vision.js' */
 
 const names = [...Array.from({ length: colourCount }, (_, at) => `c${at + 1}`), 'bad']
-
 /** @param {'light' | 'dark'} look @param {string} name @returns {string} */
 const colourOf = (look, name) => themedOption({ color: `@${name}` }, look).color
-
 const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]))
 
 test('CIEDE2000 is that of the published test data', () => {

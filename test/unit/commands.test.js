@@ -16,10 +16,8 @@ import { ownFolder, startProgram } from '../helpers/programs.js'
 /** @import { TestContext } from 'node:test' */
 
 const fileOf = (/** @type {string} */ name) => new URL(`../../${name}`, import.meta.url)
-
 /** @param {TestContext} t @param {string} line */
 const millrace = (t, line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended
-
 /** A command in this process. @param {import('node:test').TestContext} t @param {string} line */
 const here = (t, line) => runCommand(t, line, { out: false })
 

@@ -44,7 +44,6 @@ const storeAll = (name, cpus, planOf = () => ({})) =>
   Promise.all(cpus.map((cpuUs, at) => saved(`${name}-${at}`, runOf(`${name}-${at}`, cpuUs, planOf(at)))))
 /** An experiment as a side. @param {string} name @param {object} experiment */
 const experimentSide = async (name, experiment) => sideOf([await saved(name, experiment, 'experiment.json')])
-
 /** @param {Parameters<typeof compareDocument>[0]} comparison @param {Parameters<typeof compare.text>[1]} [layout] */
 const textOf = (comparison, layout) => compare.text(compareDocument(comparison), layout)
 

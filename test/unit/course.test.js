@@ -9,7 +9,6 @@ import { valuesOf } from '../helpers/table.js'
 /** @import { SecondRecord } from '../../lib/run/conductor.js' */
 
 const open = Number.POSITIVE_INFINITY
-
 const due = (/** @type {number} */ dueMs, isOver = false) => ({ dueMs, isOver, isOpen: false })
 const duesOf = (/** @type {ReturnType<typeof courseOf>} */ course) =>
   duesOfCourse(course, (rateHz) => 1000 / rateHz)

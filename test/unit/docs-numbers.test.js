@@ -94,7 +94,6 @@ const miss = figuresOf('passes.misses.server_cpu_us')
 /** Of a flat key. @param {string} label @param {(label: string) => number} of @param {string} [flat] */
 const times = (label, of, flat = 'flat') => (of(label) / of(flat)).toFixed(1)
 const less = (/** @type {string} */ label) => Math.round(100 * (1 - known(label) / known('flat')))
-
 const versions = ['Redis 6.2', 'Redis 7.0', 'Redis 8.2', 'Valkey 8.0', 'Valkey 9.1']
 const inVersion = figuresOf('passes.memory_bytes_per_item', 'membership-versions')
 const aVersion = (/** @type {string} */ name, /** @type {string} */ version) =>

@@ -9,7 +9,6 @@ import { seeded } from '../helpers/random.js'
 
 const startMs = 1_790_000_000_000
 const at = (/** @type {number} */ ms) => tickValues(startMs + ms, 3)
-
 const args = () => ['EXPIRE']
 const always = once(['k'], args)
 const rarely = once(['k'], args, { everyMs: 10_000 })

@@ -5,7 +5,6 @@ import { frameOf } from '../../lib/run/frame.js'
 
 /** What a run of workers has besides. */
 const needs = /** @type {any} */ ({ plan: {} })
-
 const never = new AbortController().signal
 
 /** A run of nothing. @param {object} [more] */

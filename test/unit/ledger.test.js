@@ -19,7 +19,6 @@ const batchOf = (items, first = 1) => {
   return { first, count: items.length, members: Uint32Array.from(items.flat()), from: Uint32Array.from(from) }
 }
 const anItemACommand = (/** @type {number} */ count) => batchOf(Array.from({ length: count }, (_, i) => [i]))
-
 const counts = (/** @type {Partial<Counts>} */ counts) => ({ ...noCounts(), ...counts })
 const tick = { agent: 1, first: 1, count: 4, measured: true }
 

@@ -25,7 +25,6 @@ const memory = (settings, end, start = {}, facts = {}) => {
   return memoryCost({ plan, strategy: strategyOf(plan), before, after, elapsedMs, slotTable })
 }
 const full = { data: 4_000_000, keys: 10_002, ids: [10_000] }
-
 /** What masters hold at the end; `full` begins with what a full data set has. @param {string} text */
 const endIn = (text) => ({ ...(text.startsWith('full') && full), ...fieldsIn(text) })
 

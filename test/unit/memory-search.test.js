@@ -10,7 +10,6 @@ import { shareOver } from '../../lib/traffic/share-by-memory.js'
 const [least, most] = [2e6, 120e6]
 const hits = { text: 'hit_rate>90%', name: 'cache.hit_pct', limit: 90 }
 const slow = { text: 'latency.p99<2ms', name: 'latency_us.intended.p99', limit: 2000 }
-
 /** Percent of hits that rise with the memory. @param {number} steep */
 const rising = (steep) => (/** @type {number} */ bytes) => 100 * (1 - (1 - bytes / (most * 1.2)) ** steep)
 

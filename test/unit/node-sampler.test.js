@@ -5,7 +5,6 @@ import { withSums } from '../helpers/sampled-nodes.js'
 import { fieldsIn, rowsOf, valuesOf } from '../helpers/table.js'
 
 /** @import { NodeRow, SampledNode } from '../../lib/probes/node-sampler.js' */
-
 /** @typedef {Record<string, string | number>} Fields */
 
 /** A server that has lived for s seconds at half a core, 100 SETEX a second. @param {number} s @returns {Fields} */

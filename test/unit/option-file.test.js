@@ -11,10 +11,8 @@ import { settingsOf } from '../helpers/sample-plan.js'
 import { rowsOf } from '../helpers/table.js'
 
 const folder = ownFolder({ after }, 'file')
-
 /** @param {object} whole @param {object} part */
 const assertPartOf = (whole, part) => assert.deepEqual({ ...whole, ...part }, whole)
-
 let files = 0
 const fileOf = (/** @type {string} */ text, /** @type {string} */ name = 'run.yaml') => {
   const path = join(folder, `${++files}-${name}`)

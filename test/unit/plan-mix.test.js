@@ -15,10 +15,8 @@ import { valuesOf } from '../helpers/table.js'
 /** @import { MixFacts } from '../../lib/answers/plan/mix.js' */
 
 const { cellsOfMix, demandOfMix, keysAt, mixFactsOf, mixFeatures, mixTerms } = mixes
-
 const shop = /** @type {MixFacts} */ (mixFactsOf(loadModel('docs/examples/shop.yaml')))
 const facts = { ...shop, rate: 1000 }
-
 const costAt = (/** @type {number} */ rate) => 10 + 5000 / rate
 const rates = [500, 1000, 2000, 4000, 8000]
 const commandUs = { get: 1, setex: 1, hgetall: 2, hset: 1, zrevrange: 11, zincrby: 1 }

@@ -4,7 +4,6 @@ import test from 'node:test'
 import * as profileBars from '../../scripts/bench/profile-bars.js'
 
 const { barLines, barsOf, countsOf, medianApart, ownDistance, pingsOf, summaryLines, turnBars } = profileBars
-
 /** @param {string} name @param {number} perS */
 const command = (name, perS) => ({ name, per_s: perS, is_data: true })
 /** @param {string} name @param {number} median */

@@ -22,7 +22,6 @@ import { rowsOf, valuesOf } from '../helpers/table.js'
 
 const file = 'out/workload.yaml'
 const { equalParts, meanOf, profileOf, shareWithInterval, staleShare } = estimates
-
 const piecesOfText = (/** @type {string} */ name) => piecesOf(Buffer.from(name))
 const sumOf = (/** @type {number[]} */ numbers) => numbers.reduce((sum, n) => sum + n, 0)
 const assertNear = (/** @type {number} */ value, /** @type {number} */ expected, /** @type {number} */ by) =>
@@ -74,7 +73,6 @@ test('a share has its interval, and equal parts keep the mean', () => {
 
 const key = Buffer.from('session:4711')
 const ours = 'id=2 addr=1.2.3.4:6 name=millrace-control flags=N tot-cmds=5'
-
 /** How many commands took at most so many µs. @param {Record<number, number>} counts @returns {[number, number][]} */
 const latencies = (counts) => Object.entries(counts).map(([us, count]) => [Number(us), count])
 const ioredis = 'id=1 addr=1.2.3.4:5 name=web lib-name=ioredis flags=N'

@@ -7,7 +7,6 @@ import { documentsOf, statuses } from '../../lib/workloads/query/documents.js'
 import { answerVerifierOf, queriesOf } from '../../lib/workloads/query/fields.js'
 
 const count = 400
-
 /** @import { SortBy } from '../../lib/workloads/query/fields.js' */
 const numbers = Array.from({ length: count }, (_, i) => i + 1)
 

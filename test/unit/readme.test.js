@@ -15,7 +15,6 @@ import { ownFolder } from '../helpers/programs.js'
 
 /** @param {string} name */
 const fileText = (name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
-
 const fromData = made()
 
 test('generated parts of README.md and docs/, .env.example and pictures are current (else: npm run readme)', () => {

@@ -57,7 +57,6 @@ const terminal = (columns) => {
   return { stream: /** @type {any} */ (stream), written }
 }
 const silent = () => assert.fail('a terminal needs no log line')
-
 const course = { rates: [299_987.4], p99s: [31_890] }
 const blockOf = (/** @type {Snapshot} */ seen, /** @type {number} */ columns) =>
   liveBlock(seen, course, columns).join('\n')

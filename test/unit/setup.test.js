@@ -11,7 +11,6 @@ import { rowsOf } from '../helpers/table.js'
 
 const packageA = { version: '1.0.0', integrity: 'sha512-a' }
 const foreign = { version: '2.0.0', integrity: 'sha512-f', optional: true }
-
 const lockOfA = { packages: { 'node_modules/a': packageA } }
 const lockOfForeign = { packages: { 'node_modules/f': foreign } }
 const lockWith = (/** @type {object} */ change) => ({

@@ -27,7 +27,6 @@ const [item, items, hash, fields] = ['item', 'items', 'hash', 'fields'].map((wha
 const purge = (/** @type {string} */ set, most = 10_000) => `EVAL purge 1 ${set} (${epochMs - 3000} ${most}`
 const keep = (/** @type {string} */ key, /** @type {string} */ make) => `EVAL keep-key 1 ${key} 180 ${make}`
 const rank = (/** @type {string} */ member) => `ZADD 0 ${member}`
-
 /** Scripts that travel with their text, by name. */
 const scriptNames = new Map(['purge', 'keep-key'].map((name) => [inlineScript(name), name]))
 
@@ -59,7 +58,6 @@ const [kept, added, purged] = [
 const [listKept, pushed] = [keep('latest-ids-list', 'RPUSH item:1'), `RPUSH latest-ids-list ${ids.join(' ')}`]
 const [zero, one] = ['latest-ids:0{forced-slot}', 'latest-ids:1{forced-slot}']
 const pairs = 'item:1 1000 item:2 2000 item:3 3000'
-
 const [even, odd] = setNames('', 2, 'spread')
 const tag = (/** @type {string} */ set) => set.slice(set.indexOf('{'))
 const spreadKept = [even, odd].map((set, i) => keep(set, rank(`item:${2 - i}${tag(set)}`))).join(' | ')

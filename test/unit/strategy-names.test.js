@@ -7,7 +7,6 @@ import { modulesIn, sourceOf } from '../helpers/sources.js'
 const modules = ['settings.js', ...modulesIn('lib').filter((name) => !name.startsWith('lib/workloads/'))]
 // As TYPE names them, these are types of keys as well.
 const types = new Set(['list', 'set', 'hash', 'stream'])
-
 const names = strategyNames()
 const quoted = new RegExp(`(['"\`])(${names.join('|')})['"\`]`, 'g')
 

@@ -36,7 +36,6 @@ const itemsOf = (batch) =>
   )
 
 const kindsOf = (/** @type {Batch[]} */ list) => list.map(({ step }) => step.kind).join(' ')
-
 /** @param {Batch[]} list @param {unknown} step */
 const carried = (list, step) => list.filter((batch) => batch.step === step).flatMap(itemsOf)
 
