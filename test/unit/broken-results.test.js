@@ -91,14 +91,11 @@ describe('experiment.json', () => {
   for (const [what, rows, words] of /** @type {[string, unknown, RegExp][]} */ ([
     ['no rows', undefined, /experiment\.json is not the result of an experiment: 'rows' is missing$/],
     ['rows of nothing', [null], /'rows\.0' must be object$/],
-    ...['../outside', '/etc', 'javascript:alert(1)//', 'a/../../b', ''].map(
-      (name) =>
-        /** @type {[string, unknown, RegExp]} */ ([
-          `a run in ${name}`,
-          [{ ...experiment.rows[0], runs: [name] }],
-          /'rows\.0\.runs\.0' must match pattern/,
-        ]),
-    ),
+    ...['../outside', '/etc', 'javascript:alert(1)//', 'a/../../b', ''].map((name) => {
+      const rows = [{ ...experiment.rows[0], runs: [name] }]
+      const message = /'rows\.0\.runs\.0' must match pattern/
+      return /** @type {[string, unknown, RegExp]} */ ([`a run in ${name}`, rows, message])
+    }),
     ['figures without samples', [bare], /'rows\.0\.figures\.a\.samples' is missing$/],
   ]))
     refuses(what, { 'experiment.json': JSON.stringify({ ...experiment, rows }) }, readExperiment, words)

@@ -9,7 +9,7 @@ import { addDistinct } from '../../lib/traffic/batches.js'
 import { drawsOf, ranksOf } from '../../lib/traffic/items.js'
 import { timesIn } from '../../lib/traffic/times.js'
 import { normal, seeded } from '../helpers/random.js'
-import { rowsOf } from '../helpers/table.js'
+import { rowsOf, valuesOf } from '../helpers/table.js'
 
 /** Seconds of hits, and what they add up to. @param {readonly number[]} shares @param {number} [keys] of a second */
 const secondsOf = (shares, keys = 10_000) => {
@@ -74,43 +74,16 @@ test('a cache is warm when its share of hits stays, and it is full or grows no m
   const calm = [90, 90.1, 89.9, 90, 90.1, 90, 89.9, 90, 90.1, 90]
   const of = (/** @type {number[]} */ shares, /** @type {(i: number) => number} */ keys, evictions = 0) =>
     isWarm([lineOf(10, 1), ...shares.map((share, i) => lineOf(share, keys(i), evictions))])
-  assert.equal(
-    of(calm, () => 5000),
-    true,
-  )
-  assert.equal(
-    of(calm.slice(1), () => 5000),
-    false,
-    'nine seconds',
-  )
-  assert.equal(
-    of(calm, (i) => 5000 + 100 * i),
-    false,
-    'it is still filling',
-  )
-  assert.equal(
-    of(calm, (i) => 5000 + 100 * i, 7),
-    true,
-    'it is full',
-  )
-  assert.equal(
-    of(
-      calm.map((share, i) => share + i),
-      () => 5000,
-      7,
-    ),
-    false,
-    'a trend',
-  )
-  assert.equal(
-    of(
-      calm.map((share, i) => share + 4 * (i % 2)),
-      () => 5000,
-      7,
-    ),
-    true,
-    'no trend, but noise',
-  )
+  const same = () => 5000
+  const grows = (/** @type {number} */ i) => 5000 + 100 * i
+  const risen = calm.map((share, i) => share + i)
+  const noisy = calm.map((share, i) => share + 4 * (i % 2))
+  assert.equal(of(calm, same), true)
+  assert.equal(of(calm.slice(1), same), false, 'nine seconds')
+  assert.equal(of(calm, grows), false, 'it is still filling')
+  assert.equal(of(calm, grows, 7), true, 'it is full')
+  assert.equal(of(risen, same, 7), false, 'a trend')
+  assert.equal(of(noisy, same, 7), true, 'no trend, but noise')
 })
 
 const msOf = (/** @type {string} */ text) => timesIn(text)?.meanMs ?? null
@@ -158,18 +131,12 @@ test('a source answers so many at once, the others in their order, and what it h
     },
   })
   for (const one of ['a', 'b', 'c', 'd', 'e']) source.read(one)
-  assert.deepEqual(
-    timers.map(({ one }) => one),
-    ['a', 'b'],
-  )
+  assert.deepEqual(valuesOf(timers, 'one'), ['a', 'b'])
   const answer = (/** @type {number} */ i) => timers[i].then(timers[i].one)
   answer(1)
   answer(0)
   assert.deepEqual(read, ['b', 'a'])
-  assert.deepEqual(
-    timers.map(({ one }) => one),
-    ['a', 'b', 'c', 'd'],
-  )
+  assert.deepEqual(valuesOf(timers, 'one'), ['a', 'b', 'c', 'd'])
   assert.deepEqual(source.end().sort(), ['c', 'd', 'e'])
   answer(2)
   assert.deepEqual(read, ['b', 'a'], 'it has ended')
@@ -204,10 +171,8 @@ test('hits by INFO are of the same requests, though it answers beside the second
   // Twenty hits and forty misses came before the second, and were counted by both.
   assert.equal(infoOf([{ ...counted, seen: { hit: 920, miss: 140 } }]), 90)
   // One that we do not know of stays.
-  assert.equal(
-    infoOf([{ ...counted, keyspace_hits: 930, seen: { hit: 920, miss: 140 } }]),
-    (910 / 1010) * 100,
-  )
+  const strange = { ...counted, keyspace_hits: 930, seen: { hit: 920, miss: 140 } }
+  assert.equal(infoOf([strange]), (910 / 1010) * 100)
   const half = { keyspace_hits: 460, keyspace_misses: 70, seen: { hit: 920, miss: 140 } }
   assert.equal(infoOf([half, half]), 90)
   for (const alone of [infoOf([counted]), infoOf([{ ...counted, seen: { hit: 1 } }], { totalAgents: 2 })])
@@ -238,10 +203,7 @@ test('the first second of a box that came late is no longer than it was there', 
     nowMs = atMs
     return source.second()['cache.over_s']
   })
-  assert.deepEqual(
-    lengths.map((s) => s.toFixed(3)),
-    ['0.600', '1.000'],
-  )
+  assert.equal(lengths.map((s) => s.toFixed(3)).join(), '0.600,1.000')
   source.close()
 })
 
@@ -257,10 +219,7 @@ for (const [what, change, codes] of /** @type {[string, object, string[]][]} */ 
 ]))
   test(`why a run of a cache may not be quoted: ${what}`, () => {
     const reasons = cacheSection.reasons({ measured_s: 30, cache: { ...calm, ...change } })
-    assert.deepEqual(
-      reasons.map(({ code }) => code),
-      codes,
-    )
+    assert.deepEqual(valuesOf(reasons, 'code'), codes)
     assert.ok(reasons.every(({ invalidates = true }) => invalidates))
   })
 

@@ -271,9 +271,8 @@ test('a chart for each figure of an experiment, beside what was published', () =
 })
 
 test('names that begin alike are whole in the pictures, over as many lines as they need', () => {
-  const long = ['on', 'off'].map(
-    (end) => `on and off / a list with a HyperLogLog of each of its minutes beside it, switched ${end}`,
-  )
+  const start = 'on and off / a list with a HyperLogLog of each of its minutes beside it, switched'
+  const long = [`${start} on`, `${start} off`]
   const experiment = sampleExperiment()
   const rows = long.map((label, at) => ({ ...experiment.rows[at], label }))
   const ratios = long.map((label) => ({ ...experiment.ratios[0], label }))
@@ -289,9 +288,8 @@ test('names that begin alike are whole in the pictures, over as many lines as th
 })
 
 test('in the terminal columns leave before the names of rows, and names that look alike are numbered', () => {
-  const long = ['HyperLogLog on', 'HyperLogLog off', 'HyperLogLog on again'].map(
-    (phase) => `a list, on and off / ${phase} (target rate)`,
-  )
+  const phases = ['HyperLogLog on', 'HyperLogLog off', 'HyperLogLog on again']
+  const long = phases.map((phase) => `a list, on and off / ${phase} (target rate)`)
   const experiment = sampleExperiment()
   const rows = long.map((label) => ({ ...experiment.rows[0], marks: [], label }))
   const told = kit.text({ ...experiment, ratios: [], rows }, { columns: 80 })
@@ -524,10 +522,7 @@ test('a limit of a latency is a line in its chart, in microseconds; limits of ot
     ['limit max<=1s', 1_000_000],
   ])
   assert.deepEqual(limitsIn('bystander'), [['limit p99<900us', 900]])
-  assert.deepEqual(
-    linesOf('latency').filter(({ name: line }) => line.startsWith('limit')),
-    [],
-  )
+  assert.ok(!valuesOf(linesOf('latency'), 'name').some((line) => line.startsWith('limit')))
 })
 
 test('a plan draws prices as steps', () => {

@@ -36,10 +36,8 @@ test('candidates meet the needs, and the others are named with those that they d
   assert.deepEqual(valuesOf(candidates, 'name'), meeting)
   assert.deepEqual(excluded.find(({ name }) => name === 'list')?.unmet, ['exact-expiry'])
   assert.deepEqual(modelsFor({ needs: needsIn('values-included,newest-n'), names: null }).models.length, 2)
-  assert.throws(
-    () => modelsFor({ needs: [], names: ['cache-aside'] }),
-    /^OptionError: --strategy cache-aside: of a cache its policies are chosen from; name it alone/,
-  )
+  const alone = /^OptionError: --strategy cache-aside: of a cache its policies are chosen from; name it alone/
+  assert.throws(() => modelsFor({ needs: [], names: ['cache-aside'] }), alone)
 })
 
 test('simple models have few commands and keys', () => {
@@ -209,10 +207,9 @@ test('the answer names the best, what the next costs, what is given up, and why 
   assert.deepEqual(valuesOf(found.candidates, 'place'), ['chosen', 'worse', 'refused'])
   assert.ok(Math.abs(Number(found.candidates[1].against_chosen?.cpu?.ratio) - 1.2) < 1e-9)
   const text = choose.text(found, { columns: 100 })
-  assert.match(
-    text,
-    /^stream is best by server CPU, idle excluded: list costs 1\.20 \(1\.10 to 1\.30\) times as much\./,
-  )
+  const best =
+    /^stream is best by server CPU, idle excluded: list costs 1\.20 \(1\.10 to 1\.30\) times as much\./
+  assert.match(text, best)
   for (const part of [
     'gives up what stream gives up',
     'hash cannot run here: it has no such command',

@@ -12,13 +12,10 @@ const cellsOf = (typed) => {
 
 test('each side has a server with its limit and its policy', () => {
   const cells = cellsOf({ maxmemory: '4MB', keys: '20k', rate: '4k' })
-  assert.deepEqual(
-    cells.map(({ place }) => place.config),
-    ['allkeys-lru', 'allkeys-lfu'].map((policy) => [
-      ['maxmemory', '4000000'],
-      ['maxmemory-policy', policy],
-    ]),
-  )
+  const found = cells.map(({ place }) => (place.config ?? []).join(' '))
+  const policies = ['allkeys-lru', 'allkeys-lfu']
+  const wanted = policies.map((policy) => `maxmemory,4000000 maxmemory-policy,${policy}`)
+  assert.deepEqual(found, wanted)
   for (const { legs } of cells) assert.ok(!('maxmemory' in legs[0].options) && !('policy' in legs[0].options))
 })
 

@@ -161,10 +161,8 @@ describe('link-local addresses', () => {
       /2852039166 resolves to a link-local address, and nothing was sent there/,
     )
     const control = controlConnections(access)
-    await assert.rejects(
-      control.connect({ host: '2852039166', port: 6379 }),
-      /resolves to a link-local address/,
-    )
+    const connected = control.connect({ host: '2852039166', port: 6379 })
+    await assert.rejects(connected, /resolves to a link-local address/)
     control.close()
   })
 })

@@ -92,11 +92,8 @@ describe('our share of what was stored', () => {
     const fast = { ...known({ rate: 'max' }), writers: beside(1), stored: 300 }
     assert.equal(shared({ ...fast, ...between(180, 180, 600) }).share, 0.3)
     assert.equal(shared({ ...fast, ...between(0, 180, 600) }).share, 0.3)
-    assert.equal(
-      shared({ ...fast, ...between(0, 600, 600) }).share,
-      0.5,
-      'the leases, where nothing else is known',
-    )
+    const { share } = shared({ ...fast, ...between(0, 600, 600) })
+    assert.equal(share, 0.5, 'the leases, where nothing else is known')
   })
 
   test('items of before and after the window, between the two INFO, are no other application', () => {
@@ -229,10 +226,8 @@ describe('others on the replicas alone', () => {
     })
 
   test('PINGs, INFO and the scripts of leases are no work of the load', () => {
-    near(
-      costs({ ran, master: { setex: 0.01, ping: 1, info: 1, eval: 0.0009 } }).cpu_us_per_item_net,
-      5 + 4.25,
-    )
+    const master = { setex: 0.01, ping: 1, info: 1, eval: 0.0009 }
+    near(costs({ ran, master }).cpu_us_per_item_net, 5 + 4.25)
   })
 
   test('a run that reads from replicas has reads of its own there: none of its cost is taken for replication', () => {

@@ -29,8 +29,6 @@ test('a message about an unknown name ends with the known one that is like it', 
     assert.equal(didYouMean(name, known), like === 'none' ? '' : `; did you mean ${like}?`, name)
   assert.equal(didYouMean('rat', []), '')
   const expected = '; did you mean --rate?'
-  assert.equal(
-    didYouMean('rat', known, (like) => `--${like}`),
-    expected,
-  )
+  const typed = (/** @type {string} */ like) => `--${like}`
+  assert.equal(didYouMean('rat', known, typed), expected)
 })

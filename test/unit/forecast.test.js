@@ -37,9 +37,9 @@ test('the rule of shares: it counts the items of all agents, whichever are here'
 
 test('more of anything takes more', () => {
   const [base] = forecast(big)
-  for (const more of 'quantity=2000000, valueBytes=200, extraSortedSets=1, prefix="a-long-prefix:", once=true, strategy="hash"'.split(
-    ', ',
-  ))
+  const changes =
+    'quantity=2000000, valueBytes=200, extraSortedSets=1, prefix="a-long-prefix:", once=true, strategy="hash"'
+  for (const more of changes.split(', '))
     assert.ok(forecast({ ...big, ...fieldsIn(more) })[0] > 1.05 * base, more)
 })
 

@@ -7,23 +7,16 @@ import { helpData } from '../../lib/cli/help-json.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
 import { startProgram } from '../helpers/programs.js'
-import { rowsOf } from '../helpers/table.js'
+import { rowsOf, valuesOf } from '../helpers/table.js'
 
 const { commands: all } = await helpData([])
 
 test('every command is there, with every option that its parser takes and the help shows', async () => {
-  assert.deepEqual(
-    all.map(({ name }) => name),
-    Object.keys(commands),
-  )
+  assert.deepEqual(valuesOf(all, 'name'), Object.keys(commands))
   for (const { name, options } of all) {
     const command = await commandNamed(name)
     const shown = command.options.filter((option) => !option.hidden && !option.with)
-    assert.deepEqual(
-      options.map((option) => option.name),
-      shown.map((option) => option.name),
-      name,
-    )
+    assert.deepEqual(valuesOf(options, 'name'), valuesOf(shown, 'name'), name)
   }
 })
 

@@ -45,10 +45,8 @@ test('cache and region come from the address, the options and AWS_REGION', () =>
     ...identity,
     isServerless: true,
   })
-  assert.deepEqual(
-    from({ host: '10.0.0.1', iam: 'millrace@My-Cache' }, { AWS_REGION: 'eu-west-1' }),
-    identity,
-  )
+  const asked = { host: '10.0.0.1', iam: 'millrace@My-Cache' }
+  assert.deepEqual(from(asked, { AWS_REGION: 'eu-west-1' }), identity)
   assert.throws(() => from({ host: '10.0.0.1' }, { AWS_REGION: 'eu-west-1' }), {
     constructor: OptionError,
     message: /^--iam: 10\.0\.0\.1 does not name its cache; .*--iam millrace@CACHE/,

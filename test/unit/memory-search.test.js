@@ -51,11 +51,8 @@ test('a share is read off the curve, and back', () => {
 
 test('the crossing of a line without errors is where it is', () => {
   const xs = [85, 88, 91, 94]
-  const { low, middle, high } = crossing(
-    xs,
-    xs.map((x) => 1.1 * x - 10),
-    90,
-  )
+  const line = xs.map((x) => 1.1 * x - 10)
+  const { low, middle, high } = crossing(xs, line, 90)
   assert.ok(Math.abs(middle - 100 / 1.1) < 0.1 && high - low < 0.5, `${low}, ${middle}, ${high}`)
 })
 

@@ -54,16 +54,13 @@ test('consumers whose rate changed fetch so again', () => {
   const path = fileOf(JSON.stringify(document), 'run.json')
   assert.deepEqual(settingsOf(`-f ${path}`, 'consumer').rates, rates)
   const other = fileOf(JSON.stringify({ ...document, plan: { ...fetched, flow: 'drops' } }), 'run.json')
-  assert.throws(
-    () => settingsOf(`-f ${other}`, 'consumer'),
-    /is not the result of a run: 'plan.flow' must be one of ticks,/,
-  )
+  const noRun = /is not the result of a run: 'plan.flow' must be one of ticks,/
+  assert.throws(() => settingsOf(`-f ${other}`, 'consumer'), noRun)
 })
 
 test('JSON is read as well', () => {
-  const settings = settingsOf(
-    `--file ${fileOf('{"quantity": 500, "once": true, "json": false}', 'run.json')}`,
-  )
+  const run = fileOf('{"quantity": 500, "once": true, "json": false}', 'run.json')
+  const settings = settingsOf(`--file ${run}`)
   assert.deepEqual([settings.quantity, settings.once, settings.json], [500, true, false])
 })
 
@@ -129,10 +126,8 @@ test('a folder of results stands for its run.json; another kind of run is refuse
     ...{ quantity: 50_000, pacing: 'smooth', durationMs: 15_000, warmUpMs: 2000 },
     ...{ cluster: true, shards: 3, replicas: 1 },
   })
-  assert.throws(
-    () => settingsOf(`-f ${folder}`, 'consumer'),
-    /: the result of a producer, not of a consumer$/,
-  )
+  const another = /: the result of a producer, not of a consumer$/
+  assert.throws(() => settingsOf(`-f ${folder}`, 'consumer'), another)
 })
 
 test('options that a command has for itself come from a file too, but not another file', () => {

@@ -71,8 +71,8 @@ test('{random a b} is uniform, the same for an item, and another by its seed', (
   // 19 degrees of freedom: 43.8 is exceeded once in a thousand.
   assert.ok(chi2 < 43.8, `chi-square ${chi2}`)
   const other = random({ ...t, seed: 2 }, 5, 24)
-  const same = Array.from({ length: 1000 }, (_, n) => draw.forItem?.(n) === other.forItem?.(n)).filter(
-    Boolean,
+  const same = Array.from({ length: 1000 }, (_, n) => n).filter(
+    (n) => draw.forItem?.(n) === other.forItem?.(n),
   )
   assert.ok(same.length < 100, `${same.length} of 1000 are the same with another seed`)
   assert.equal(draw.forItem?.(77), random(t, 5, 24).forItem?.(77))
@@ -300,10 +300,8 @@ a.txt ->  -> ^--model: .*a\.txt is not a \.js or \.yaml file$
 `)
 
 /** Each name is nine times the one before. */
-const aliases = Array.from(
-  'bcdefghi',
-  (name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[i]}`)}]\n`,
-)
+const nineTimes = (/** @type {number} */ i) => Array(9).fill(`*${'abcdefgh'[i]}`)
+const aliases = Array.from('bcdefghi', (name, i) => `${name}: &${name} [${nineTimes(i)}]\n`)
 
 test('a mistake in a file is one line with the file and the line', (t) => {
   const folder = ownFolder(t, 'model')

@@ -5,6 +5,7 @@ import { Ajv } from 'ajv'
 import { cacheNeeds, cachePlan } from '../../lib/answers/plan/cache-answer.js'
 import { stringBytes } from '../../lib/answers/plan/memory.js'
 import { runCommand } from '../helpers/command-here.js'
+import { valuesOf } from '../helpers/table.js'
 
 const gib = 2 ** 30
 const types = [
@@ -63,10 +64,7 @@ describe('as it is typed', { concurrency: 1 }, () => {
     const ajv = new Ajv({ allowUnionTypes: true })
     assert.ok(ajv.validate(cachePlan.schema, JSON.parse(stdout)), ajv.errorsText())
     const { needs } = JSON.parse(stdout)
-    assert.deepEqual(
-      needs.map((/** @type {{ hit_pct: number }} */ one) => one.hit_pct),
-      [80, 90, 95, 99],
-    )
+    assert.deepEqual(valuesOf(/** @type {{ hit_pct: number }[]} */ (needs), 'hit_pct'), [80, 90, 95, 99])
     for (let i = 1; i < needs.length; i++) assert.ok(needs[i].memory_bytes > needs[i - 1].memory_bytes)
   })
 

@@ -101,9 +101,9 @@ test('scripts on several masters need --spread', () => {
 
 test('the warm-up that is chosen by the duration', () => {
   const durations = [1000, 3000, 8000, 9500, 10_000, 15_000, 60_000]
-  const chosen = durations.map(
-    (durationMs) => samplePlan({ warmUpMs: 'auto', rate: 'max', durationMs }).warmUpMs,
-  )
+  const warmUpOf = (/** @type {number} */ durationMs) =>
+    samplePlan({ warmUpMs: 'auto', rate: 'max', durationMs }).warmUpMs
+  const chosen = durations.map(warmUpOf)
   assert.deepEqual(chosen, [500, 1000, 3000, 4500, 5000, 7500, 10_000])
 })
 

@@ -59,10 +59,8 @@ test('with nothing to hide everything stays as it is', () => {
 
 test('a password that is a word of ours hides no message, only its value', () => {
   const { text } = knowing('password')
-  assert.equal(
-    text('wrong user or password; correct --username'),
-    'wrong user or password; correct --username',
-  )
+  const advice = 'wrong user or password; correct --username'
+  assert.equal(text(advice), advice)
   for (const line of ['redis://u:password@h', "no such user 'password'", '--password=password'])
     assert.match(text(line), /\*\*\*/)
   assert.equal(text('redis://u:password@h'), 'redis://u:***@h')

@@ -72,19 +72,14 @@ test('a strategy has keys, rights and a row in the docs', () => {
     const { name } = declared
     const { keys, commands } = rightsOf(declared)
     assert.ok(keys.length > 0, `${name} declares no keys, so it is not known what belongs to it`)
-    assert.ok(
-      models.includes(`\`${name}\``),
-      `docs/reference/data-models.md has no row of ${name}: run npm run readme`,
-    )
+    const why = `docs/reference/data-models.md has no row of ${name}: run npm run readme`
+    assert.ok(models.includes(`\`${name}\``), why)
     const row = safety.split('\n').find((text) => text.startsWith('|') && text.includes(`\`${name}\``)) ?? ''
     const given = new Set(`${line} ${row.replaceAll('\\|', '|')}`.split(/[ `]+/))
     const needed = [...keys.map((key) => `~${key}`), ...commands.map((command) => `+${command}`)]
     const lacking = needed.filter((word) => !given.has(word))
-    assert.deepEqual(
-      lacking,
-      [],
-      `docs/reference/safety.md gives ${name} less than it needs: run npm run readme`,
-    )
+    const less = `docs/reference/safety.md gives ${name} less than it needs: run npm run readme`
+    assert.deepEqual(lacking, [], less)
   }
 })
 
@@ -120,10 +115,8 @@ test('an option whose spelling or variable another one has is refused', () => {
 
 test('a flag of a strategy that an option or another strategy has is refused', () => {
   const flag = { ...OPTIONS[0], name: 'cluster', on: 'sorted-set' }
-  assert.match(
-    optionFaults([...optionsOf('producer'), flag])[0],
-    /^the option '--cluster' is of 'cluster, .*' and of 'the strategy sorted-set': give/,
-  )
+  const twice = /^the option '--cluster' is of 'cluster, .*' and of 'the strategy sorted-set': give/
+  assert.match(optionFaults([...optionsOf('producer'), flag])[0], twice)
   const list = strategyNamed('list')
   assert.throws(() => register({ ...list, name: 'another' }), {
     message: `lib/workloads: the flag '${list.flags[0].name}' is of 'list' and of 'another': give one of them another name`,

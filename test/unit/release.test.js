@@ -63,10 +63,16 @@ test('the package has what its programs read, and nothing of the repository besi
 test('the release workflow: one file is tested, packed and published, by a job that holds no other right', () => {
   const { on, permissions, jobs } = parse(text('.github/workflows/release.yml'))
   assert.deepEqual([on, permissions], [{ push: { tags: ['v*'] } }, {}])
-  assert.deepEqual(
-    Object.values(jobs).flatMap(({ needs, permissions: own }) => [needs, own]),
-    [undefined, { contents: 'read' }, 'pack', { 'id-token': 'write' }, 'publish', { contents: 'write' }],
-  )
+  const found = Object.values(jobs).flatMap(({ needs, permissions: own }) => [needs, own])
+  const wanted = [
+    undefined,
+    { contents: 'read' },
+    'pack',
+    { 'id-token': 'write' },
+    'publish',
+    { contents: 'write' },
+  ]
+  assert.deepEqual(found, wanted)
   const lines = (/** @type {any} */ { steps }) => steps.flatMap((/** @type {any} */ { run }) => run ?? [])
   assert.match(lines(jobs.pack)[0], /^node scripts\/release\.js "\$GITHUB_REF_NAME" > notes\.md$/)
   assert.equal(lines(jobs.pack)[1], 'npm test')

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { liveBlock, liveLine, liveView, sparkline } from '../../lib/report/live.js'
-import { rowsOf } from '../helpers/table.js'
+import { rowsOf, valuesOf } from '../helpers/table.js'
 
 /** @import { Snapshot } from '../../lib/probes/seconds.js' */
 
@@ -126,10 +126,8 @@ test('what is lost is red, a bar a second is behind the rate, and no line is wid
     for (const color of [false, true]) {
       const lines = liveBlock(snapshot(losing), { rates, p99s: rates }, columns, color)
       for (const line of lines) assert.ok(stripVTControlCharacters(line).length <= columns, line)
-      assert.equal(
-        lines.some((line) => line.includes('\x1b[31m')),
-        color,
-      )
+      const isRed = lines.some((line) => line.includes('\x1b[31m'))
+      assert.equal(isRed, color)
     }
   }
   assert.equal(sparkline([0, 500, null, 1000]), '▁▅ █')
@@ -151,10 +149,7 @@ test('without a terminal there is a log line every ten seconds', () => {
   const logged = /** @type {Record<string, unknown>[]} */ ([])
   const view = liveView({ stream, log: (fields) => logged.push(fields) })
   for (let ms = 500; ms < 35_000; ms += 1003) view.update(snapshot({ elapsedMs: ms }))
-  assert.deepEqual(
-    logged.map(({ elapsed_s: elapsedS }) => elapsedS),
-    [11, 21, 31],
-  )
+  assert.deepEqual(valuesOf(logged, 'elapsed_s'), [11, 21, 31])
   assert.deepEqual(logged[0], {
     ...{ elapsed_s: 11, phase: 'measuring', nominal: 300_000, achieved: 299_987.4, p50_us: 8123 },
     ...{ p99_us: 31_890 },

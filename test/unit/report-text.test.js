@@ -223,10 +223,8 @@ test('percentiles with fewer than 10 samples beyond them are left out everywhere
     few(count).measures.flatMap(({ name, count: n }) =>
       name.startsWith('latency.intended') ? [[name, n]] : [],
     )
-  assert.deepEqual(
-    names(160),
-    ['p50', 'p90', 'max'].map((figure) => [`latency.intended.${figure}`, 160]),
-  )
+  const wanted = ['p50', 'p90', 'max'].map((figure) => [`latency.intended.${figure}`, 160])
+  assert.deepEqual(names(160), wanted)
   const [, , times] = runSections(few(160)).tables.flatMap(({ title, rows }) =>
     title === 'Latency' ? [title, rows.length, rows[0]] : [],
   )
@@ -352,63 +350,44 @@ test('the end of a run: the verdict and its costs, a fact a line', () => {
 })
 
 test('cores that were all busy are a limit, even where neither a thread nor a server was at its own', () => {
-  const limitOf = (/** @type {number} */ pct) =>
-    /^ {2}bottleneck +(.*)$/m.exec(
-      ending({ client: { ...sampleParts().client, machine_busy_pct: pct } }, {}),
-    )?.[1]
+  const limitOf = (/** @type {number} */ pct) => {
+    const client = { ...sampleParts().client, machine_busy_pct: pct }
+    return /^ {2}bottleneck +(.*)$/m.exec(ending({ client }, {}))?.[1]
+  }
   assert.equal(limitOf(99.2), 'all cores of this machine; load generator 7.1 % busy')
   assert.equal(limitOf(97), 'none at this rate; load generator 7.1 % busy')
   // Neither the load generator nor the servers use half a core.
   const { client, nodes } = sampleParts()
   const idle = nodes.map((/** @type {any} */ node) => ({ ...node, cpu_pct: 5 }))
-  assert.match(
-    ending({ client: { ...client, cpu_pct: 8, machine_busy_pct: 99.2 }, nodes: idle }, {}),
-    /bottleneck +all cores of this machine, which others use;/,
-  )
+  const found = ending({ client: { ...client, cpu_pct: 8, machine_busy_pct: 99.2 }, nodes: idle }, {})
+  assert.match(found, /bottleneck +all cores of this machine, which others use;/)
 })
 
 test('others on the replicas alone leave the cost of the masters, and what of the replicas is replication is not known', () => {
   const { server } = sampleParts()
   const others = { command: 'get', calls: 30_000, calls_per_s: 3000, cpu_share_most: 0.4 }
-  const shown = (/** @type {'masters' | 'replicas'} */ on) =>
-    runText(
-      resultDocument(
-        sampleParts({
-          server: {
-            ...server,
-            ...{
-              foreign_calls: { ...others, on },
-              cpu_us_per_item_net: null,
-              masters_cpu_us_per_item_net: 3.14,
-            },
-          },
-        }),
-      ),
-      { columns: 200 },
-    )
-  assert.match(
-    shown('replicas'),
+  const shown = (/** @type {'masters' | 'replicas'} */ on) => {
+    const net = { cpu_us_per_item_net: null, masters_cpu_us_per_item_net: 3.14 }
+    const parts = sampleParts({ server: { ...server, foreign_calls: { ...others, on }, ...net } })
+    return runText(resultDocument(parts), { columns: 200 })
+  }
+  const [onReplicas, onMasters] = [
     /server CPU +3\.14 µs per item on the masters, idle excluded; others were at work: 3,000 GET\/s on the replicas/,
-  )
-  assert.match(
-    shown('masters'),
     /server CPU +at most 4\.81 µs per item; others were at work: 3,000 GET\/s on the masters/,
-  )
+  ]
+  assert.match(shown('replicas'), onReplicas)
+  assert.match(shown('masters'), onMasters)
 })
 
 test('where replication is known within bounds, that is the cost, beside who else was at work', () => {
   const { server } = sampleParts()
   const figures = { cpu_us_per_item_net: 4.95, cpu_us_per_item_net_uncertainty: 1.05 }
   const foreign = { command: 'get', calls: 30_000, calls_per_s: 3000, cpu_share_most: 0.4, on: 'replicas' }
-  const run = resultDocument(
-    sampleParts(/** @type {any} */ ({ server: { ...server, ...figures, foreign_calls: foreign } })),
-  )
-  const text = runText(run, { columns: 200 })
+  const parts = /** @type {any} */ ({ server: { ...server, ...figures, foreign_calls: foreign } })
+  const text = runText(resultDocument(sampleParts(parts)), { columns: 200 })
   assert.match(text, /^✓ VALID .*; others were at work/)
-  assert.match(
-    text,
-    /server CPU +4\.95 ± 1\.1 µs per item, idle excluded; others were at work: 3,000 GET\/s on the/,
-  )
+  const cost = /server CPU +4\.95 ± 1\.1 µs per item, idle excluded; others were at work: 3,000 GET\/s on the/
+  assert.match(text, cost)
 })
 
 test('what of a latency is the load generator sending late is told apart, and which of both a threshold judges', () => {
@@ -419,10 +398,8 @@ test('what of a latency is the load generator sending late is told apart, and wh
       ...resultDocument(late),
       thresholds: [{ threshold: `${name}<1ms`, name, value, passed: false }],
     }).split('\n  sorted-set')[0]
-  assert.equal(
-    failed('latency.intended.p50', 8120).replace(/\s+/g, ' '),
-    '✗ FAILED latency.intended.p50 is 8.12 ms (912 µs from when it was sent), not <1ms',
-  )
+  const expected = '✗ FAILED latency.intended.p50 is 8.12 ms (912 µs from when it was sent), not <1ms'
+  assert.equal(failed('latency.intended.p50', 8120).replace(/\s+/g, ' '), expected)
   assert.doesNotMatch(failed('latency.service.p50', 912), /send lag/)
   assert.doesNotMatch(failed('latency.intended.p99', 31_900), /send lag/, 'little of it')
 })
@@ -437,9 +414,7 @@ test('a run that failed a threshold, or is not valid, says so first, with the ru
   assert.match(failed[1], /^ {2}sorted-set, 1,000 items\/s, 65 s/)
   const [first, ...others] = ending(badParts).split('\n')
   assert.match(first, /^✗ NOT VALID {2}OOM \(90 items\): /)
-  assert.ok(
-    others.some((line) => line === '  lost            90 failed, 10 uncertain, 60 dropped, 40 unsettled'),
-  )
+  assert.ok(others.includes('  lost            90 failed, 10 uncertain, 60 dropped, 40 unsettled'))
   assert.match(others.join('\n'), /^ {2}sorted-set, 800 of 1,000 items\/s/m)
 })
 

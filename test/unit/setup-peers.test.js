@@ -59,10 +59,8 @@ test('--list names every peer, its place and its version', (t) => {
   const listed = (/** @type {(each: typeof all[number]) => string} */ placeOf) => {
     const lines = setUp(folder, ['--list']).stdout.trim().split('\n')
     const found = lines
-    assert.deepEqual(
-      found,
-      all.map((each) => `${each.name} -> ${placeOf(each)} -> ${each.version}`),
-    )
+    const wanted = all.map((each) => `${each.name} -> ${placeOf(each)} -> ${each.version}`)
+    assert.deepEqual(found, wanted)
   }
   listed(() => 'missing')
   putAll(folder)

@@ -22,10 +22,8 @@ test('a ledger in shared memory counts as one of its own, and another view of th
   assert.deepEqual({ ...seen.byAgent.get(4) }, { ...own.byAgent.get(4) })
   assert.equal(seen.whole.acked, 6)
   const both = summed([seen.whole, own.whole])
-  assert.deepEqual(
-    { ...both },
-    { offered: 30, acked: 12, failed: 0, uncertain: 0, dropped: 10, unsettled: 0 },
-  )
+  const sum = { offered: 30, acked: 12, failed: 0, uncertain: 0, dropped: 10, unsettled: 0 }
+  assert.deepEqual({ ...both }, sum)
   const before = both.offered
   ledger.skip(ledger.open({ agent: 3, first: 1, count: 5, measured: false }))
   assert.equal(both.offered, before + 5)

@@ -89,16 +89,13 @@ for (const [kind, measures] of Object.entries(kinds))
       assert.deepEqual(sectionsOf(grouped), straight, `seed ${seed}, in groups`)
       // And whichever box had a second, where a field says so.
       const free = Object.fromEntries(Object.entries(fields).filter(([, { inAnyOrder }]) => inAnyOrder))
+      const sumOfBoxes = (/** @type {any[][]} */ each) => {
+        const folds = each.map((lines) => folded(free, lines))
+        return sumOfSources(free, folds)
+      }
       const dealt = boxes.map(() => /** @type {any[]} */ ([]))
       for (const line of boxes.flat()) dealt[below(dealt.length)].push(line)
-      const [one, other] = [boxes, dealt].map((each) =>
-        sectionsOf(
-          sumOfSources(
-            free,
-            each.map((lines) => folded(free, lines)),
-          ),
-        ),
-      )
+      const [one, other] = [boxes, dealt].map((each) => sectionsOf(sumOfBoxes(each)))
       assert.deepEqual(other, one, `seed ${seed}, dealt`)
     }
   })

@@ -140,11 +140,8 @@ test('what the scripts of strategies run is declared beside them, also for worke
       // A library has several functions, of which each strategy calls one.
       for (const { script, calls } of scriptsIn(said).filter(({ called }) => !called)) {
         const run = [...scriptBody(script).matchAll(/redis\.call\('(\w+)'/g)].map(([, name]) => name)
-        assert.deepEqual(
-          run.filter((name) => !calls.includes(name)),
-          [],
-          `${declared.name}, ${script}`,
-        )
+        const unknown = run.filter((name) => !calls.includes(name))
+        assert.deepEqual(unknown, [], `${declared.name}, ${script}`)
         seen.add(script)
       }
     }
@@ -174,8 +171,6 @@ test('a mistyped field of a plan, or key, of a declaration is an error of tsc', 
   })
   const fields = planFieldsOf({ ...anyPlan, strategy: 'list' })
   const { store } = declared.operations(fields, declared.keys(fields))
-  assert.deepEqual(
-    store.map(({ args }) => args.some((one) => one === undefined)),
-    [true, true, false],
-  )
+  const lacking = store.map(({ args }) => args.some((one) => one === undefined))
+  assert.deepEqual(lacking, [true, true, false])
 })

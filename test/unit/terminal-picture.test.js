@@ -6,9 +6,8 @@ import { sampleText, terminalColumns, terminalFiles, terminalPicture } from '../
 /** The lines of a picture from its texts and their places, and the colour that each line begins with. @param {string} svg */
 const shown = (svg) => {
   const lines = /** @type {Map<number, { text: string, colour: string }>} */ (new Map())
-  for (const [, x, y, colour, text] of svg.matchAll(
-    /<text x="([\d.]+)" y="(\d+)" fill="(#\w+)"[^>]*>([^<]*)<\/text>/g,
-  )) {
+  const texts = /<text x="([\d.]+)" y="(\d+)" fill="(#\w+)"[^>]*>([^<]*)<\/text>/g
+  for (const [, x, y, colour, text] of svg.matchAll(texts)) {
     const line = lines.get(Number(y)) ?? { text: '', colour }
     const plain = text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
     line.text = line.text.padEnd(Math.round((Number(x) - 20) / 8.4)) + plain
