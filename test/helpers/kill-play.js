@@ -23,12 +23,7 @@ import { callsOf, startCluster, startServer } from './servers.js'
 
 const goneMs = 2000
 /** After what a kill comes, and within how many milliseconds. @type {[string, number][]} */
-const moments = [
-  ['start', 2500],
-  ['facts', 1500],
-  ['first second', 1500],
-  ['third second', 2500],
-]
+const moments = Object.entries({ start: 2500, facts: 1500, 'first second': 1500, 'third second': 2500 })
 
 /** @param {string} what @param {string} folder */
 const isReached = (what, folder) => {

@@ -13,11 +13,8 @@ export const noAwsFiles = {
 
 /** Credentials that moto takes, and nobody else. @param {string} endpoint */
 export const awsEnv = (endpoint) => ({
-  AWS_ENDPOINT_URL: endpoint,
-  AWS_ACCESS_KEY_ID: 'testing',
-  AWS_SECRET_ACCESS_KEY: 'testing',
-  AWS_EC2_METADATA_DISABLED: 'true',
-  ...noAwsFiles,
+  ...{ AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: 'testing', AWS_SECRET_ACCESS_KEY: 'testing' },
+  ...{ AWS_EC2_METADATA_DISABLED: 'true', ...noAwsFiles },
 })
 
 /** @param {Scope} t @param {string} python of moto's folder */

@@ -12,15 +12,11 @@ const planOf = (other) => ({
 })
 
 /** @param {number} agent @param {number} acked @param {{ measured?: number, isLost?: boolean, fromMs?: number }} [other] */
-const boxOf = (agent, acked, { measured = 0.8 * acked, isLost = false, fromMs = 0 } = {}) => ({
-  sums: {
-    agents: [{ ...noCounts(), agent, offered: acked, acked }],
-    whole: { ...noCounts(), offered: acked, acked },
-    measured: { ...noCounts(), offered: measured, acked: measured },
-  },
-  isLost,
-  fromMs,
-})
+const boxOf = (agent, acked, { measured = 0.8 * acked, isLost = false, fromMs = 0 } = {}) => {
+  const whole = { ...noCounts(), offered: acked, acked }
+  const window = { ...noCounts(), offered: measured, acked: measured }
+  return { sums: { agents: [{ ...whole, agent }], whole, measured: window }, isLost, fromMs }
+}
 const whole = [boxOf(1, 2500), boxOf(2, 2500), boxOf(3, 2500)]
 
 /** @param {object[]} boxes @param {object} [plan] @param {number} [runMs] */
@@ -36,15 +32,12 @@ test('nothing is absent where all boxes were there, whatever was drawn for each'
 })
 
 test('of a box that was lost, was late, or never came, its part of the rate is absent, and of the window its share of all', () => {
+  const offered = Array(4).fill(2500)
   const lost = boxOf(4, 1250, { measured: 750, isLost: true })
-  assert.deepEqual(found([...whole, lost]), {
-    offered: Array(4).fill(2500),
-    absent: 1250,
-    share: 1250 / 8000,
-  })
+  assert.deepEqual(found([...whole, lost]), { offered, absent: 1250, share: 1250 / 8000 })
   const late = boxOf(4, 1250, { measured: 1250, fromMs: 5000 })
-  assert.deepEqual(found([...whole, late]), { offered: Array(4).fill(2500), absent: 1250, share: 750 / 8000 })
-  assert.deepEqual(found(whole), { offered: Array(4).fill(2500), absent: 2500, share: 0.25 })
+  assert.deepEqual(found([...whole, late]), { offered, absent: 1250, share: 750 / 8000 })
+  assert.deepEqual(found(whole), { offered, absent: 2500, share: 0.25 })
 })
 
 test('what is settled after the end was due before it', () => {

@@ -107,11 +107,9 @@ const play = (batch, seed) => {
     const values = ticks[queue.next++]
     const middle = from + random.below(to - from + 1)
     // Whole, in two parts in any order, its beginning only (the rest is dropped), or not at all.
-    const [whole, first, rest] = [
-      [from, to],
-      [from, middle],
-      [middle, to],
-    ]
+    const whole = [from, to]
+    const first = [from, middle]
+    const rest = [middle, to]
     for (const [a, b] of random.pick([[whole], [whole], [rest, first], [first], []]))
       send(a, b, values, false)
     if (random.chance(0.3) && from < to) {

@@ -62,13 +62,13 @@ test('values without a trend have a clear one as often as the test says', () => 
 })
 
 /** @param {number} hitPct @param {number} keys @param {number} [evictions] */
-const lineOf = (hitPct, keys, evictions = 0) => ({
-  cache: { hits: hitPct * 100, misses: (100 - hitPct) * 100 },
-  nodes: [
+const lineOf = (hitPct, keys, evictions = 0) => {
+  const nodes = [
     { role: 'master', keys, evictions },
     { role: 'replica', keys: 0, evictions: 0 },
-  ],
-})
+  ]
+  return { cache: { hits: hitPct * 100, misses: (100 - hitPct) * 100 }, nodes }
+}
 
 test('a cache is warm when its share of hits stays, and it is full or grows no more', () => {
   const calm = [90, 90.1, 89.9, 90, 90.1, 90, 89.9, 90, 90.1, 90]
@@ -181,13 +181,8 @@ test('hits by INFO are of the same requests, though it answers beside the second
 
 test('misses a second are of the seconds in which they were counted, not of those of the servers', () => {
   const nodes = { 0: { role: 'master', over_ms: 7600, keyspace_hits: 1, keyspace_misses: 1 } }
-  const window = {
-    'cache.hits': 9600,
-    'cache.misses': 30_780,
-    'cache.fills': 16_200,
-    'cache.over_s': 8.1,
-    nodes,
-  }
+  const cached = { 'cache.hits': 9600, 'cache.misses': 30_780, 'cache.fills': 16_200, 'cache.over_s': 8.1 }
+  const window = { ...cached, nodes }
   const known = /** @type {any} */ ({ window, plan: { cache: {}, totalAgents: 1 }, overS: 15 })
   const { misses_per_s: misses, source_per_s: fills } = /** @type {any} */ (cache.summary(known)).cache
   assert.deepEqual([misses, fills], [3800, 2000])
@@ -226,13 +221,8 @@ for (const [what, change, codes] of /** @type {[string, object, string[]][]} */ 
 test('where all keys fit, a run says that nothing is evicted, and stays valid', () => {
   const reasonsWith = (/** @type {number | null} */ maxmemory_bytes) =>
     curveSection.reasons({ miss_curve: { footprint_bytes: 4e6 }, cache: { maxmemory_bytes } })
-  assert.deepEqual(reasonsWith(10e6), [
-    {
-      code: 'cache-whole',
-      message:
-        'all keys that were asked for fit: they take 4.00 MB of 10.0 MB, so nothing is evicted; give less by --maxmemory',
-      invalidates: false,
-    },
-  ])
+  const message =
+    'all keys that were asked for fit: they take 4.00 MB of 10.0 MB, so nothing is evicted; give less by --maxmemory'
+  assert.deepEqual(reasonsWith(10e6), [{ code: 'cache-whole', message, invalidates: false }])
   for (const limit of [3e6, null]) assert.deepEqual(reasonsWith(limit), [])
 })

@@ -353,13 +353,12 @@ test('the name of a phase stays within its area, and the last within the picture
 })
 
 test('no label is broken within a word, nor drawn over the axis', () => {
-  const marked = sampleRecord({
-    events: [
-      { at_ms: 10, kind: 'leftovers', text: 'keys of an earlier run' },
-      { at_ms: 4000, kind: 'failover', text: 'shard 1' },
-      { at_ms: 7900, kind: 'moved', text: 'slot' },
-    ],
-  })
+  const events = [
+    { at_ms: 10, kind: 'leftovers', text: 'keys of an earlier run' },
+    { at_ms: 4000, kind: 'failover', text: 'shard 1' },
+    { at_ms: 7900, kind: 'moved', text: 'slot' },
+  ]
+  const marked = sampleRecord({ events })
   const { option } = chartOf('cpu', marked)
   const marksIn = (/** @type {number} */ plotPx) => placedLabels(option, plotPx).series.at(-1)
   /** @type {any[]} */
@@ -506,12 +505,8 @@ test('ratios have round steps, with 1 among them and no more than can be read', 
 })
 
 test('a limit of a latency is a line in its chart, in microseconds; limits of others are not', () => {
-  const thresholds = [
-    'latency.p99<20ms',
-    'latency.intended.max<=1s',
-    'latency.p50>1ms',
-    'bystander.p99<900us',
-  ].map((threshold) => ({ threshold, name: '', value: 1, passed: true }))
+  const limits = 'latency.p99<20ms latency.intended.max<=1s latency.p50>1ms bystander.p99<900us'
+  const thresholds = limits.split(' ').map((threshold) => ({ threshold, name: '', value: 1, passed: true }))
   const limited = { ...record, run: { ...record.run, thresholds } }
   const limitsIn = (/** @type {string} */ name) =>
     linesOf(name, limited)
@@ -527,10 +522,7 @@ test('a limit of a latency is a line in its chart, in microseconds; limits of ot
 
 test('a plan draws prices as steps', () => {
   const curve = [1000, 10_000].map((rate, at) => ({ rate, low: 1, monthly: 2 + at, high: 5, shards: 1 + at }))
-  const option = planCost.option({
-    asked: { value_bytes: 1 },
-    currency: '$',
-    models: [{ strategy: 'list', curve }],
-  })
+  const models = [{ strategy: 'list', curve }]
+  const option = planCost.option({ asked: { value_bytes: 1 }, currency: '$', models })
   assert.deepEqual([...new Set(valuesOf(option?.series, 'step'))], ['start'])
 })

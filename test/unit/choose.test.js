@@ -157,11 +157,8 @@ test('a policy that misses nothing has no cost, which is said', () => {
       }),
     ).outcome
   assert.equal(Number(played(92).cost).toFixed(6), '8.000000')
-  assert.deepEqual(played(100), {
-    cost: null,
-    why: 'missed nothing: all keys fit; give less --maxmemory',
-    final: false,
-  })
+  const why = 'missed nothing: all keys fit; give less --maxmemory'
+  assert.deepEqual(played(100), { cost: null, why, final: false })
 })
 
 const runsOf = (/** @type {number} */ candidate, /** @type {number} */ cpu, /** @type {number} */ memory) =>
@@ -228,12 +225,15 @@ test('the answer names the best, what the next costs, what is given up, and why 
 test('a policy is best by misses, and what no candidate has is no column', () => {
   const asked = { ...facts.asked, ttl: 'none', weigh: { misses: 1 }, across: exactly('policies') }
   const misses = (/** @type {number} */ at) => (at === 0 ? 12 : 10)
+  const model = { model: 'cache-aside', server: null, gives_up: [] }
+  const played = (/** @type {number} */ at) => {
+    const metrics = { cpu: 2, misses: misses(at) }
+    return runsOf(at, 2, 300).map((run) => ({ ...run, metrics }))
+  }
   const found = chooseDocument(
     { ...facts, asked: { ...asked, maxmemory: '50MB' } },
     {
-      candidates: ['allkeys-lru', 'allkeys-lfu'].map((name, simplicity) => ({
-        ...{ name, model: 'cache-aside', server: null, simplicity, gives_up: [] },
-      })),
+      candidates: ['allkeys-lru', 'allkeys-lfu'].map((name, simplicity) => ({ ...model, name, simplicity })),
       decision: {
         state: 'best',
         chosen: 1,
@@ -242,9 +242,7 @@ test('a policy is best by misses, and what no candidate has is no column', () =>
         runs: 6,
         standings: standings.slice(0, 2),
       },
-      runs: [0, 1].flatMap((at) =>
-        runsOf(at, 2, 300).map((run) => ({ ...run, metrics: { cpu: 2, misses: misses(at) } })),
-      ),
+      runs: [...played(0), ...played(1)],
     },
   )
   assert.equal(faultIn(found), null)

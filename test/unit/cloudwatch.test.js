@@ -257,54 +257,32 @@ describe('figures', () => {
 })
 
 describe('the limits of a node', () => {
-  const figures = (/** @type {Record<string, number[]>} */ values) => ({
-    ...{ id: 'items-001', kind: 'node', address: null, role: 'master' },
-    means: Object.fromEntries(
-      Object.entries(values).map(([name, list]) => [name, list.reduce((a, b) => a + b, 0) / list.length]),
-    ),
-    points: Object.fromEntries(
-      Object.entries(values).map(([name, list]) => [name, list.map((value, i) => [i * 60_000, value])]),
-    ),
-  })
+  const figures = (/** @type {Record<string, number[]>} */ values) => {
+    const each = (/** @type {(list: number[]) => unknown} */ of) =>
+      Object.fromEntries(Object.entries(values).map(([name, list]) => [name, of(list)]))
+    const means = each((list) => list.reduce((a, b) => a + b, 0) / list.length)
+    const points = each((list) => list.map((value, i) => [i * 60_000, value]))
+    return { id: 'items-001', kind: 'node', address: null, role: 'master', means, points }
+  }
   /** @param {Record<string, number[]>} values */
   const brief = (values) => {
-    const run = {
-      ...resultDocument(sampleParts()),
-      valid: true,
-      warnings: [],
-      cloudwatch: { nodes: [figures(values)] },
-    }
+    const cloudwatch = { nodes: [figures(values)] }
+    const run = { ...resultDocument(sampleParts()), valid: true, warnings: [], cloudwatch }
     const { head, rows } = briefOf(/** @type {any} */ (run), () => '')
     return { head: head.text, bottleneck: rows.find(({ label }) => label === 'bottleneck')?.text ?? '' }
   }
 
-  for (const [name, values, words] of /** @type {[string, number[], string][]} */ ([
-    [
-      'NetworkBandwidthOutAllowanceExceeded',
-      [0, 2400],
-      'the network of items-001 was the limit (1,200 packets a minute over its bandwidth)',
-    ],
-    [
-      'NetworkPacketsPerSecondAllowanceExceeded',
-      [7, 7],
-      'the network of items-001 was the limit (7 packets a minute over its packet rate)',
-    ],
-    [
-      'NetworkConntrackAllowanceExceeded',
-      [3, 3],
-      'the network of items-001 was the limit (3 packets a minute over its connections)',
-    ],
-    ['ThrottledCmds', [5, 5], 'items-001 throttled 5 commands a minute'],
-    ['TrafficManagementActive', [0, 1], 'items-001 held back traffic'],
-    [
-      'DurabilityBufferExceededErrorCount',
-      [4, 4],
-      'items-001 refused 4 writes a minute: its durable log was behind',
-    ],
-    ['CPUCreditBalance', [12, 0.4], 'the CPU credits of items-001 were used up'],
-  ]))
+  for (const [name, values, words] of rowsOf(`
+NetworkBandwidthOutAllowanceExceeded -> 0 2400 -> the network of items-001 was the limit (1,200 packets a minute over its bandwidth)
+NetworkPacketsPerSecondAllowanceExceeded -> 7 7 -> the network of items-001 was the limit (7 packets a minute over its packet rate)
+NetworkConntrackAllowanceExceeded -> 3 3 -> the network of items-001 was the limit (3 packets a minute over its connections)
+ThrottledCmds -> 5 5 -> items-001 throttled 5 commands a minute
+TrafficManagementActive -> 0 1 -> items-001 held back traffic
+DurabilityBufferExceededErrorCount -> 4 4 -> items-001 refused 4 writes a minute: its durable log was behind
+CPUCreditBalance -> 12 0.4 -> the CPU credits of items-001 were used up
+`))
     test(`${name} heads the result, and is its bottleneck`, () => {
-      const { head, bottleneck } = brief({ CPUUtilization: [20, 20], [name]: values })
+      const { head, bottleneck } = brief({ CPUUtilization: [20, 20], [name]: values.split(' ').map(Number) })
       assert.ok(head.endsWith(`; ${words}`), head)
       assert.ok(bottleneck.startsWith(words), bottleneck)
     })

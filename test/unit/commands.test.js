@@ -115,12 +115,9 @@ test('a sentence is no wider than a terminal, and one line elsewhere', () => {
 })
 
 test('help of a strategy has what it takes, and its name may come first', async (t) => {
-  const [plain, queue, sets, dry] = await Promise.all([
-    here(t, 'write --help'),
-    here(t, 'write queue-list --help'),
-    here(t, 'write --strategy sorted-set --help'),
-    here(t, 'write list --dry-run'),
-  ])
+  const lines = ['write', 'write queue-list', 'write --strategy sorted-set']
+  const [plain, queue, sets] = await Promise.all(lines.map((line) => here(t, `${line} --help`)))
+  const dry = await here(t, 'write list --dry-run')
   const optionsIn = (/** @type {string} */ text) =>
     [...text.matchAll(/^(?: +(?:-\w, )?--| {6})([a-z-]+)(?= |=|,)/gm)].map(([, name]) => name)
   assert.ok(!optionsIn(plain.stdout).includes('max-queue'))

@@ -30,16 +30,12 @@ const shared = ({ commands, ...known }) => shareOf(known, commands)
 const setex = (/** @type {number} */ calls) => ({ setex: { calls, usec: calls } })
 
 describe('queries that the CPU of a window is divided by', () => {
-  const of = (/** @type {any} */ { calls, carried, writers = beside(0), pipeline = 1 }) =>
-    costedOf({
-      plan: /** @type {any} */ ({ clients: { connections: 16, pipeline } }),
-      strategy: { onceCommand: 'evalsha' },
-      totals: {
-        carried,
-        commands: calls === null ? {} : { evalsha: { calls, usec: 1 } },
-      },
-      writers,
-    })
+  const of = (/** @type {any} */ { calls, carried, writers = beside(0), pipeline = 1 }) => {
+    const plan = /** @type {any} */ ({ clients: { connections: 16, pipeline } })
+    /** @type {Commands} */
+    const commands = calls === null ? {} : { evalsha: { calls, usec: 1 } }
+    return costedOf({ plan, strategy: { onceCommand: 'evalsha' }, totals: { carried, commands }, writers })
+  }
   /** @type {[string, Parameters<typeof of>[0], number][]} */
   const cases = [
     ['that the server ran between the two INFO, whichever were answered', { calls: 141, carried: 121 }, 141],
@@ -134,20 +130,9 @@ describe('our share of what was stored', () => {
 /** The server of run.json. @param {number} stored @param {number} cpuS @param {Commands} commands @param {any} [more] */
 const costsIn = (stored, cpuS, commands, { watched = [], ...more } = {}) => {
   const masters = { nodes: 1, overS: watched[0]?.overS ?? 0, commands, asked: {}, connections: 0, pings: 0 }
-  const totals = {
-    ...{
-      cpu_s: cpuS,
-      masters_cpu_s: cpuS,
-      net_bytes: 200_000,
-      info_bytes: 0,
-      evicted: 0,
-      watched,
-      commands,
-      cpu_repeats: 0.1,
-      each: [],
-    },
-    roles: { masters, replicas: null },
-  }
+  const zero = { net_bytes: 200_000, info_bytes: 0, evicted: 0, cpu_repeats: 0.1, each: [] }
+  const roles = { masters, replicas: null }
+  const totals = { ...zero, cpu_s: cpuS, masters_cpu_s: cpuS, watched, commands, roles }
   const memory = { memory_bytes_per_item: null, memory_note: 'nothing came' }
   const found = { ...known(), stored, totals, memory, idle: { why: 'not asked' }, ...more }
   const { server, costed } = serverCosts(found)

@@ -56,12 +56,8 @@ test('percentiles of merged buckets are those of all samples, at most 4.5 % high
   const truth = mergedPercentiles(seconds.map(({ hdr }) => hdr))
   assert.ok(truth)
   assert.equal(countIn(buckets), 30 * 400)
-  for (const [beyond, us] of Object.entries({
-    2: truth.p50,
-    10: truth.p90,
-    100: truth.p99,
-    1000: truth.p999,
-  })) {
+  const { p50, p90, p99, p999 } = truth
+  for (const [beyond, us] of Object.entries({ 2: p50, 10: p90, 100: p99, 1000: p999 })) {
     const found = exceededBy(buckets, Number(beyond), truth.max)
     assert.ok(found >= us * 0.998 && found <= us * 1.046, `1 in ${beyond}: ${found} beside ${us}`)
   }

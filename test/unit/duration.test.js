@@ -8,10 +8,8 @@ import { seriesProgress, serverStartsMs, spanWords, turnMs } from '../../lib/exp
 /** @param {Record<string, unknown>} [change] @returns {Cell} */
 const cellOf = (change = {}) =>
   /** @type {any} */ ({
-    id: 'a',
-    processes: 1,
+    ...{ id: 'a', processes: 1, legs: [{ options: { ttl: '3s' }, consumer: null, action: null }] },
     place: { cluster: false, shards: 1, replicas: 0, server: null, own: false },
-    legs: [{ options: { ttl: '3s' }, consumer: null, action: null }],
     ...change,
   })
 

@@ -239,29 +239,34 @@ describe('a window of runs', () => {
   const master = { address: 'a:1', shard: 1, role: 'master', over_ms: 1000 }
   const cpu = (/** @type {number} */ count) => ({ cpu_s: count / 1e4, engine_cpu_s: count / 2e4 })
   /** @param {number[]} acked of each second @param {object} [plan] @param {object} [items] of each second */
-  const run = (acked, plan, items) => ({
-    document: {
-      started,
-      plan: { flow: 'ticks', schedule: 'even', items: 1000, chunks: 1, spacingMs: 1000, ...plan },
+  const run = (acked, plan, items) => {
+    const schedule = { flow: 'ticks', schedule: 'even', items: 1000, chunks: 1, spacingMs: 1000 }
+    const server = { commands: { setex: {} } }
+    const events = [{ at_ms: 2500, kind: 'phase', text: 'b' }]
+    const sums = {
       rate: { nominal: 1000, achieved: 1000 },
       items: { failed_by: {} },
       client: { rss_mb_max: 10 },
-      server: { commands: { setex: {} } },
-      events: [{ at_ms: 2500, kind: 'phase', text: 'b' }],
+    }
+    const document = {
+      started,
+      plan: { ...schedule, ...plan },
+      ...sums,
+      server,
+      events,
       valid: true,
       warnings: [],
-    },
-    lines: acked.map((count, i) => ({
-      at_ms: (i + 1) * 1000,
-      phase: 'measuring',
-      items: { offered: count, acked: count, ...items },
+    }
+    const lines = acked.map((count, i) => ({
+      ...{ at_ms: (i + 1) * 1000, phase: 'measuring', items: { offered: count, acked: count, ...items } },
       client: { over_s: 1, cpu_s: 0.05, thread: { busy_s: (10 + i) / 100, over_s: 1 }, rss_mb: 10 },
       nodes: [
         { ...master, ...cpu(count), commands: { setex: { calls: count, usec: count } } },
         { ...master, address: 'a:2', role: 'replica', cpu_s: count / 2e4 },
       ],
-    })),
-  })
+    }))
+    return { document, lines }
+  }
   const even = [1000, 1000, 1000, 1000]
   const within = (/** @type {any[]} */ runs, /** @type {number} */ from, /** @type {number} */ to) =>
     windowOf(runs, { fromMs: startMs + from * 1000, toMs: startMs + to * 1000 })
@@ -376,16 +381,12 @@ describe('a window of runs', () => {
   })
 })
 
-const experiment = experimentIn(
-  JSON.stringify({
-    id: 'tiny',
-    question: 'Is b cheaper?',
-    published: 'list',
-    cells: ['a', 'b'].map((name, at) => ({ name, published: at })),
-    ratios: [{ of: 'b', to: 'a', claim: 'b takes a fifth off', why: 'the reason' }],
-  }),
-  'tiny.json',
-)
+const tiny = {
+  ...{ id: 'tiny', question: 'Is b cheaper?', published: 'list' },
+  cells: ['a', 'b'].map((name, at) => ({ name, published: at })),
+  ratios: [{ of: 'b', to: 'a', claim: 'b takes a fifth off', why: 'the reason' }],
+}
+const experiment = experimentIn(JSON.stringify(tiny), 'tiny.json')
 const size = { repeat: 3, seconds: 2, warmUpS: 0, scale: 1, seed: 1 }
 const cells = cellsOf(experiment, { scale: 1 })
 const matrix = { experiment, cells, ...size, published: published().experiments.list }

@@ -5,16 +5,8 @@ import { plansOnTarget } from '../../lib/run/facts.js'
 import { settingsOf } from '../helpers/sample-plan.js'
 
 const factsFor = (/** @type {string} */ line, majorVersion = 6) => {
-  const topology = { masters: ['127.0.0.1:6379'], owners: null }
-  const nodes = () => []
-  const target = {
-    kind: 'single',
-    address: '127.0.0.1:6379',
-    versions: ['6.2.14'],
-    majorVersion,
-    topology,
-    nodes,
-  }
+  const known = { kind: 'single', address: '127.0.0.1:6379', versions: ['6.2.14'], majorVersion }
+  const target = { ...known, topology: { masters: [known.address], owners: null }, nodes: () => [] }
   return plansOnTarget(settingsOf(line), /** @type {any} */ (target))
 }
 

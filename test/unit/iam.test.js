@@ -9,13 +9,8 @@ const credentials = {
   accessKeyId: 'AKIDEXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
 }
-const identity = {
-  option: '--iam',
-  user: 'millrace',
-  cache: 'my-cache',
-  region: 'eu-west-1',
-  isServerless: false,
-}
+const cache = { option: '--iam', user: 'millrace', cache: 'my-cache' }
+const identity = { ...cache, region: 'eu-west-1', isServerless: false }
 const moment = new Date('2026-11-28T10:00:00Z')
 
 // Made by botocore 1.43.11 (RequestSigner.generate_presigned_url) with these credentials at this moment.

@@ -97,12 +97,7 @@ test('every id goes to its server once, with many in a command only where the sl
 
 test('one server takes them in their order, cut evenly', () => {
   const list = listOf(Array.from({ length: 1001 }, (_, i) => `item:${i}`))
-  const shares = readsByServer({
-    list,
-    places: places(1001),
-    cluster: false,
-    many: true,
-    serverOf: () => 'only',
-  })
+  const asked = { list, places: places(1001), cluster: false, many: true }
+  const shares = readsByServer({ ...asked, serverOf: () => 'only' })
   assert.deepEqual([...(shares.get('only')?.cuts ?? [])], [0, 500, 1001])
 })

@@ -17,12 +17,10 @@ const zadd = gatherStep(0, ids, add, { name: 'ZADD' })
 const trim = once(['ids'], () => ['ZREMRANGEBYSCORE', 'ids'], { name: 'ZREMRANGEBYSCORE' })
 
 /** Items of a batch by command. @param {Step} step @param {number[][]} items */
-const batchIn = (step, items) => ({
-  step,
-  first: 11,
-  members: Uint32Array.from(items.flat()),
-  from: Uint32Array.from([0, ...items.map((_, i) => items.slice(0, i + 1).flat().length)]),
-})
+const batchIn = (step, items) => {
+  const from = Uint32Array.from([0, ...items.map((_, i) => items.slice(0, i + 1).flat().length)])
+  return { step, first: 11, members: Uint32Array.from(items.flat()), from }
+}
 
 /** @param {Step[]} steps */
 const scene = (steps, { measured = true, count = 4 } = {}) => {

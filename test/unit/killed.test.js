@@ -40,21 +40,14 @@ test('arrivals that are not even are drawn', () => {
 })
 
 const parts = {
-  ...{
-    kind: 'producer',
-    run: 'r',
-    startedEpochMs: 0,
-    warnings: [],
-    target: { kind: 'single', origin: 'address' },
-  },
+  ...{ kind: 'producer', run: 'r', startedEpochMs: 0, warnings: [] },
+  target: { kind: 'single', origin: 'address' },
   versions: { millrace: '0.1.0', node: '20.20.2', servers: ['7.0.15'] },
 }
-const factsOf = (/** @type {string} */ line) => ({
-  schema: /** @type {const} */ (1),
-  parts: { ...parts, plan: planOfLine(line) },
-  thresholds: [],
-  sums: null,
-})
+const factsOf = (/** @type {string} */ line) => {
+  const schema = /** @type {const} */ (1)
+  return { schema, parts: { ...parts, plan: planOfLine(line) }, thresholds: [], sums: null }
+}
 
 test('before its first line a result says how many items may be there, and nothing that is not known', () => {
   const { state, warnings, items, duration_s } = documentOf(factsOf('-q 1000 -c 10 -a all'), [], [])
@@ -86,11 +79,7 @@ test('a folder of facts without lines becomes a whole result; without facts ther
 
 test('a second before its first operation, which took long, is one of its seconds', () => {
   const second = { phase: 'measuring', items: { offered: 0, acked: 0 }, nodes: [] }
-  const lines = [0, 900].map((at_ms) => ({
-    ...second,
-    at_ms,
-    epoch_ms: at_ms,
-    client: { cpu_s: 0.25, over_s: 1 },
-  }))
+  const client = { cpu_s: 0.25, over_s: 1 }
+  const lines = [0, 900].map((at_ms) => ({ ...second, at_ms, epoch_ms: at_ms, client }))
   assert.equal(documentOf(factsOf('--strategy membership-set --items 10'), lines, []).client.cpu_s, 0.5)
 })

@@ -40,16 +40,8 @@ uri: redis://h
 
 test('consumers whose rate changed fetch so again', () => {
   const rates = settingsOf('--fetch-rate 10@1s,20@2s', 'consumer').rates
-  const fetched = {
-    flow: 'fetches',
-    strategy: 'list',
-    limit: 10,
-    agents: [1],
-    periodMs: 60,
-    fetchHz: 50 / 3,
-    rates,
-    durationMs: 3000,
-  }
+  const sent = { flow: 'fetches', strategy: 'list', limit: 10, agents: [1] }
+  const fetched = { ...sent, periodMs: 60, fetchHz: 50 / 3, rates, durationMs: 3000 }
   const document = { schema: 1, kind: 'consumer', plan: { ...fetched, source: 'target', pacing: 'open' } }
   const path = fileOf(JSON.stringify(document), 'run.json')
   assert.deepEqual(settingsOf(`-f ${path}`, 'consumer').rates, rates)

@@ -172,12 +172,10 @@ test('another live key is another one, and of one slot where the pattern says so
   }
 })
 
+const oneOf = /has one of command, steps or transaction/
 for (const [entry, message] of /** @type {const} */ ([
-  ['{ share: 1 }', /has one of command, steps or transaction/],
-  [
-    "{ command: 'GET lock:{live}', steps: ['GET lock:{live}'], share: 1 }",
-    /has one of command, steps or transaction/,
-  ],
+  ['{ share: 1 }', oneOf],
+  ["{ command: 'GET lock:{live}', steps: ['GET lock:{live}'], share: 1 }", oneOf],
   ["{ steps: ['GET lock:{live}', 'pause 5'], share: 1 }", /a pause has a time, as in 'pause 20ms'/],
   ["{ steps: ['GET lock:{live}', 'pause 5ms'], share: 1 }", /a pause is between two commands/],
   ["{ command: 'GET lock:{own}', share: 1 }", /\{own\} is for steps and transactions/],

@@ -87,11 +87,8 @@ test('the announcement of a plan knows the keys without the file', () => {
   const limit = 'limit:{random 1 9}:{minute}'
   const name = loadCommands([`INCR ${limit}`, `EXPIRE ${limit} 600`, 'SADD a.b {n}...'])
   const times = { startedMs: epochMs, renewedMs: epochMs, ended: true }
-  const foreign = {
-    ...announcementOf(planFor(name, { prefix: 'p:' }), '1'),
-    ...times,
-    strategy: 'of-a-team',
-  }
+  const ofTeam = { ...announcementOf(planFor(name, { prefix: 'p:' }), '1'), strategy: 'of-a-team' }
+  const foreign = { ...ofTeam, ...times }
   assert.equal(announcedFault(JSON.stringify(foreign)), null)
   const typeOf = typesOfPlan(foreign)
   for (const [key, type] of rowsOf(`

@@ -128,12 +128,8 @@ test('a slow first round, an outlier, a trend and an effect of the order are nam
 })
 
 test('drift over the rounds and an effect of the order cancel in ABBA', () => {
-  const drifting = {
-    noise: 0.005,
-    level: (/** @type {number} */ at) => at * 0.05,
-    later: 0.04,
-    next: normals(6),
-  }
+  const level = (/** @type {number} */ at) => at * 0.05
+  const drifting = { noise: 0.005, level, later: 0.04, next: normals(6) }
   const { change } = pairedOf(pairsOf(12, { change: 0.1, ...drifting }))
   assert.ok(Math.abs(change - 0.1) < 0.01, String(change))
 })

@@ -19,14 +19,8 @@ const partsIn = (settings, agents = [1]) => {
 const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1)
 const ascending = (/** @type {number[]} */ all) => all.sort((a, b) => a - b)
 
-for (const [totalAgents, threads, chunks] of [
-  [1, 2, 1],
-  [1, 7, 3],
-  [3, 2, 4],
-  [3, 8, 2],
-  [8, 8, 1],
-  [9, 4, 5],
-])
+const cuts = ['1 2 1', '1 7 3', '3 2 4', '3 8 2', '8 8 1', '9 4 5'].map((line) => line.split(' ').map(Number))
+for (const [totalAgents, threads, chunks] of cuts)
   test(`${totalAgents} writers in ${threads} threads: every item is of one part, and whole writers where there are enough`, () => {
     const settings = /** @type {const} */ ({ quantity: 1003, totalAgents, chunks, threads, connections: 5 })
     const { plan, parts } = partsIn(settings, upTo(totalAgents))

@@ -14,11 +14,9 @@ const types = [
   { name: 'unknown', memoryGib: 64, networkMbit: null, hour: null },
 ]
 
-const points = [1, 2, 4, 8].map((gb, i) => ({
-  memory_bytes: gb * 1e9,
-  lru_pct: 80 + 5 * i,
-  policy_pct: null,
-}))
+const points = [1, 2, 4, 8].map((gb, i) => {
+  return { memory_bytes: gb * 1e9, lru_pct: 80 + 5 * i, policy_pct: null }
+})
 const needsOf = (/** @type {number[]} */ wanted, known = {}) =>
   cacheNeeds(points, { ceiling_pct: 96, footprint_bytes: 9e9, replicas: 0, ...known }, wanted, types)
 

@@ -31,10 +31,7 @@ test('why an announcement of another version cannot be read by', () => {
   const fault = (/** @type {object} */ change) => announcedFault(JSON.stringify({ ...whole, ...change }))
   assert.equal(fault({}), null)
   for (const [change, words] of /** @type {[object, RegExp][]} */ ([
-    [
-      { strategy: 'bitmap', version: '9.0' },
-      /^the plan of Millrace 9\.0 there is of the strategy 'bitmap', which/,
-    ],
+    [{ strategy: 'bitmap', version: '9.0' }, /^the plan of Millrace 9\.0 there is of the strategy 'bitmap',/],
     [{ strategy: 'constructor' }, /of the strategy 'constructor'/],
     [{ quantity: 1e15 }, /says quantity 1000000000000000, which no option gives$/],
     [{ quantity: -5.5 }, /says quantity -5\.5/],
@@ -159,11 +156,10 @@ const impossible = [
   ],
 ]
 for (const [line, change, pattern] of impossible)
-  test(`impossible: ${line} ${JSON.stringify(change)}`, () =>
-    assert.throws(
-      () => readPlanOf(settingsOf(line, 'consumer'), { ...facts, ...change, announced: null }),
-      pattern,
-    ))
+  test(`impossible: ${line} ${JSON.stringify(change)}`, () => {
+    const known = { ...facts, ...change, announced: null }
+    assert.throws(() => readPlanOf(settingsOf(line, 'consumer'), known), pattern)
+  })
 
 test('--no-values is refused where a reader cannot do without them, by options and by plan, and only there', () => {
   for (const strategy of builtInNames('ticks')) {

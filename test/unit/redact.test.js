@@ -36,11 +36,8 @@ for (const [what, text] of [
 test('a weak one is only a word of its own, and numbers and words of ours stay', () => {
   const redact = knowing('list', '1000', 'abc', 'x1')
   assert.equal(redact.text('a list, lists, a-list: 1000'), 'a ***, lists, a-***: 1000')
-  const document = {
-    plan: { strategy: 'list', quantity: 1000 },
-    kind: 'list',
-    events: [{ text: 'ERR list' }],
-  }
+  const plan = { strategy: 'list', quantity: 1000 }
+  const document = { plan, kind: 'list', events: [{ text: 'ERR list' }] }
   assert.deepEqual(redact.data(document), { ...document, events: [{ text: 'ERR ***' }] })
 })
 

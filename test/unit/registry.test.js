@@ -28,6 +28,7 @@ test('a list without a fault is frozen, and its own', () => {
   assert.ok(Object.isFrozen(registered([good, other], {})))
 })
 
+const [metrics, prometheus] = [good.metrics['lags.count'], [counter('lags_total', 'others', 'other.count')]]
 for (const [what, wrong, fault] of /** @type {[string, object, RegExp][]} */ ([
   ['a name', { name: 'lags' }, /^the name 'lags' is of 'lags' and of 'lags': give one of them another name$/],
   [
@@ -38,12 +39,12 @@ for (const [what, wrong, fault] of /** @type {[string, object, RegExp][]} */ ([
   ['a section', { result: { lag_us: figure } }, /^the section 'lag_us' is of 'lags' and of 'other': give/],
   [
     'a metric',
-    { metrics: { 'lags.count': metric('lags', 'count') } },
+    { metrics: { 'lags.count': metrics } },
     /^the metric 'lags.count' is of 'lags' and of 'other': give/,
   ],
   [
     'a Prometheus series',
-    { prometheus: [counter('lags_total', 'others', 'other.count')] },
+    { prometheus },
     /^the Prometheus series 'lags_total\{\}' is of 'lags' and of 'other': give/,
   ],
 ]))

@@ -177,18 +177,8 @@ test('the details: verdict, sentence, then a row for each question', () => {
   assert.equal(verdict, 'VALID: every item acknowledged, target rate sustained')
   assert.match(sentence, /on a local cluster of 2 masters and 2 replicas \(Redis 7\.0\.15\)$/)
   const rows = [...good.matchAll(/^([a-z][a-zA-Z ]{0,14}?) {2,}\S/gm)].map(([, label]) => label)
-  assert.deepEqual(rows.slice(0, 8), [
-    ...[
-      'rate',
-      'server CPU',
-      'memory',
-      'network',
-      'busiest master',
-      'other clients',
-      'load generator',
-      'latency',
-    ],
-  ])
+  const labels = 'rate, server CPU, memory, network, busiest master, other clients, load generator, latency'
+  assert.equal(rows.slice(0, 8).join(', '), labels)
   shows(good, {
     rate: '1,000 items/s, 99.9 % of the target rate',
     network: '402 B per item',

@@ -61,12 +61,8 @@ test('plainText leaves nothing that a terminal obeys', () => {
 })
 
 test('plainData cleans names and texts at any depth and keeps only what JSON can hold', () => {
-  const data = {
-    a: ['\x1b[2Jx', Number.NaN, 1],
-    'k\x07': { deep: 'a\nb', gone: undefined },
-    no: null,
-    yes: true,
-  }
+  const k = { deep: 'a\nb', gone: undefined }
+  const data = { a: ['\x1b[2Jx', Number.NaN, 1], 'k\x07': k, no: null, yes: true }
   assert.deepEqual(plainData(data), { a: ['x', null, 1], k: { deep: 'a b' }, no: null, yes: true })
 })
 

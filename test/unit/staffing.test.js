@@ -213,20 +213,12 @@ test("a run's own series is an input, by node and second", async (t) => {
 
 /** @param {Partial<Parameters<typeof staffingAnswer>[0]> & { load: Load }} asked */
 const answered = (asked, columns = 2000) => {
-  const given = {
-    margin: 2,
-    replicas: 0,
-    unit: /** @type {const} */ ('pct'),
-    measured: null,
-    simulation: null,
-  }
-  const answer = staffingAnswer({ ...given, ...asked })
+  const unit = /** @type {const} */ ('pct')
+  const answer = staffingAnswer({ margin: 2, replicas: 0, unit, measured: null, simulation: null, ...asked })
   return { answer, text: staffing.text(answer, { columns }) }
 }
-const { answer, text } = answered(
-  { load: { nodes: 9, mean: 12e9, sd: 2e9, rho: 0 }, replicas: 1, unit: 'bytes' },
-  110,
-)
+const nine = { nodes: 9, mean: 12e9, sd: 2e9, rho: 0 }
+const { answer, text } = answered({ load: nine, replicas: 1, unit: 'bytes' }, 110)
 
 test('the chart shows capacity over the number of nodes, with the asked one among them', () => {
   const option = staffingChart.option(answer)

@@ -4,12 +4,10 @@ import { isSteady, measuringWindow } from '../../lib/run/window.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @param {number} p99Us @param {number} [cpuPct] @param {number} [achieved] */
-const line = (p99Us, cpuPct = 20, achieved = 10_000) => ({
-  achieved,
-  latency_us: { intended: { p50: p99Us / 3, p99: p99Us } },
-  client: { cpu_pct: cpuPct },
-  nodes: [{ cpu_pct: cpuPct }],
-})
+const line = (p99Us, cpuPct = 20, achieved = 10_000) => {
+  const latency_us = { intended: { p50: p99Us / 3, p99: p99Us } }
+  return { achieved, latency_us, client: { cpu_pct: cpuPct }, nodes: [{ cpu_pct: cpuPct }] }
+}
 
 test('a run is steady when three seconds after the first agree in rate, latency and CPU', () => {
   const calm = [3000, 3200, 2800].map((p99) => line(p99))

@@ -50,11 +50,8 @@ const each = (/** @type {(n: number) => string} */ command) => [1, 2, 3].map(com
 const setex = each((n) => `SETEX item:${n} 3 ${n}000`)
 const zadd = (/** @type {string} */ set, /** @type {string[]} */ ...members) =>
   `ZADD ${set} ${members.map((member) => `${epochMs} ${member}`).join(' ')}`
-const [kept, added, purged] = [
-  keep('latest-ids', rank('item:1')),
-  zadd('latest-ids', ...ids),
-  purge('latest-ids'),
-]
+const [kept, added] = [keep('latest-ids', rank('item:1')), zadd('latest-ids', ...ids)]
+const purged = purge('latest-ids')
 const [listKept, pushed] = [keep('latest-ids-list', 'RPUSH item:1'), `RPUSH latest-ids-list ${ids.join(' ')}`]
 const [zero, one] = ['latest-ids:0{forced-slot}', 'latest-ids:1{forced-slot}']
 const pairs = 'item:1 1000 item:2 2000 item:3 3000'
@@ -86,12 +83,8 @@ hash-ttl with HSETEX -> {"strategy":"hash-ttl","variant":"HSETEX"} -> HSETEX lat
 hash-ttl with HEXPIRE -> {"strategy":"hash-ttl","variant":"HEXPIRE"} -> EVALSHA ${fields} 1 latest-fields:0 3 180 ${pairs}
 `).map(([name, terms, ...steps]) => {
   const { variant, masters = 1, cluster = false, ...settings } = JSON.parse(terms)
-  return {
-    name,
-    settings,
-    facts: { variant, masters, cluster },
-    commands: steps.map((step) => step.split(' | ')),
-  }
+  const facts = { variant, masters, cluster }
+  return { name, settings, facts, commands: steps.map((step) => step.split(' | ')) }
 })
 
 for (const { name, settings, facts, commands } of samples)
@@ -149,13 +142,9 @@ test('what the scripts of strategies run is declared beside them, also for worke
 })
 
 test('a mistyped field of a plan, or key, of a declaration is an error of tsc', () => {
-  const common = {
-    workload: /** @type {const} */ ('latest'),
-    name: 'mistyped',
-    title: '',
-    play: { flow: /** @type {const} */ ('ticks'), operations: ['store'] },
-    repeat: /** @type {const} */ ('safe'),
-  }
+  const play = { flow: /** @type {const} */ ('ticks'), operations: ['store'] }
+  const workload = /** @type {const} */ ('latest')
+  const common = { workload, name: 'mistyped', title: '', play, repeat: /** @type {const} */ ('safe') }
   const declared = strategy({
     ...common,
     keys: (t) => ({ one: family('one', 'zset', { lifetimeS: t.ttlS }) }),

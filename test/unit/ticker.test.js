@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ticker } from '../../lib/loads/ticks/ticker.js'
 import { pacerOf } from '../../lib/plan/pacer.js'
+import { fieldsIn, rowsOf } from '../helpers/table.js'
 
 const stepMs = 0.05
 
@@ -62,22 +63,17 @@ const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
 }
 
 // A timer is set 1.5 ms early, unless ticks come too often for that.
-for (const [what, { allowedMs, ...terms }] of Object.entries({
-  'ten ticks a second, timers on time': { chunks: 10, ticks: 2000, lateMs: 0, allowedMs: 0 },
-  'ten ticks a second, timers a millisecond late': { chunks: 10, ticks: 2000, lateMs: 1, allowedMs: 0 },
-  'ten ticks a second, sleeps 0.08 ms late': {
-    chunks: 10,
-    ticks: 2000,
-    lateMs: 0.7,
-    sleepLateMs: 0.08,
-    allowedMs: 0,
-  },
-  'ten ticks a second, timers 7 ms late': { chunks: 10, ticks: 2000, lateMs: 7, allowedMs: 5.5 },
-  'a hundred ticks a second': { chunks: 100, ticks: 2000, lateMs: 1, allowedMs: 1 },
-}))
+for (const [what, terms] of rowsOf(`
+ten ticks a second, timers on time -> chunks=10 lateMs=0 allowedMs=0
+ten ticks a second, timers a millisecond late -> chunks=10 lateMs=1 allowedMs=0
+ten ticks a second, sleeps 0.08 ms late -> chunks=10 lateMs=0.7 sleepLateMs=0.08 allowedMs=0
+ten ticks a second, timers 7 ms late -> chunks=10 lateMs=7 allowedMs=5.5
+a hundred ticks a second -> chunks=100 lateMs=1 allowedMs=1
+`))
   test(`no tick is early, and none is later than its own timer makes it: ${what}`, () => {
-    const { begun: late } = begunBy(terms)
-    assert.equal(late.length, terms.ticks)
+    const { allowedMs, ...timers } = fieldsIn(terms)
+    const { begun: late } = begunBy({ ticks: 2000, ...timers })
+    assert.equal(late.length, 2000)
     assert.ok(Math.min(...late) > -1e-6, `early: ${Math.min(...late)}`)
     assert.ok(Math.max(...late) <= allowedMs + 0.1, `late: ${Math.max(...late)}`)
   })

@@ -18,11 +18,9 @@ import { builtInNames, samplePlan } from '../helpers/sample-plan.js'
 const lognormal = 'lognormal:p50=200B,p99=4kB'
 const histogram = 'histogram:100B=50,1kB=30,10kB=1'
 const items = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i + 1)
-const terms = (/** @type {string} */ text, seed = 1) => ({
-  valueBytes: sizesIn(text)?.mean ?? 0,
-  valueSizes: text,
-  seed,
-})
+const terms = (/** @type {string} */ text, seed = 1) => {
+  return { valueBytes: sizesIn(text)?.mean ?? 0, valueSizes: text, seed }
+}
 
 test('lognormal sizes fit the stated percentiles, by Kolmogorov-Smirnov', () => {
   const sigma = Math.log(4000 / 200) / 2.3263478740408408
