@@ -12,10 +12,9 @@ import { test } from 'node:test'
 
 /**
  * Makes a test of each paragraph. Steps of a row are between commas, its outcome is behind the arrow.
- * @param {string} text
  * @param {(t: TestContext) => Scene | Promise<Scene>} open
  */
-export const testScenes = (text, open) => {
+export const testScenes = (open) => (/** @type {string} */ text) => {
   for (const paragraph of text.trim().split(/\n\s*\n/)) {
     const [name, ...lines] = paragraph.split('\n').map((line) => line.trim())
     test(name, async (t) => {

@@ -50,8 +50,29 @@ const findings = {
 
 // The seed is :7001; a second server is :7002, and one that no topology names is :6001. Behind each row: which servers are
 // checked, what is refused, which redirects are followed, and why the run ends.
-testScenes(
-  `
+testScenes(() => {
+  const { note, taken } = notes()
+  const { confirmed, checkWith, pass } = started(note)
+  const addressOf = (/** @type {string} */ port) => `127.0.0.1:${port}`
+  const review = (/** @type {ReturnType<typeof layoutOf>} */ layout) =>
+    confirmed.review(layout).catch((error) => note(`refused: ${error.message}`))
+  const redirect = (/** @type {string} */ port) =>
+    note(confirmed.follows(seed, addressOf(port)) ? 'followed' : 'not followed')
+  const steps = {
+    redirect,
+    review: (/** @type {string} */ port) => review(layoutOf([seed, addressOf(port)])),
+    'without-slots': (/** @type {string} */ port) =>
+      review(Object.assign(layoutOf([seed]), { others: [addressOf(port)] })),
+    find: (/** @type {string} */ what) => checkWith(findings[what]),
+    strays: (/** @type {string} */ everyMs, /** @type {string} */ untilMs) => {
+      for (let ms = 0; ms <= Number(untilMs); ms += Number(everyMs)) {
+        assert.equal(confirmed.follows(seed, outside), false)
+        pass(Number(everyMs))
+      }
+    },
+  }
+  return { steps, seen: () => taken() || 'nothing' }
+})(`
 a server that comes into a run is checked once, and then used
   redirect 7002 -> not followed
   review 7002, review 7002, redirect 7002 -> checks 127.0.0.1:7002, followed
@@ -75,31 +96,7 @@ a redirect to a server that no topology names ends the run, once, when it goes o
 
 one now and then ends nothing
   strays 2000 20000 -> nothing
-`,
-  () => {
-    const { note, taken } = notes()
-    const { confirmed, checkWith, pass } = started(note)
-    const addressOf = (/** @type {string} */ port) => `127.0.0.1:${port}`
-    const review = (/** @type {ReturnType<typeof layoutOf>} */ layout) =>
-      confirmed.review(layout).catch((error) => note(`refused: ${error.message}`))
-    const redirect = (/** @type {string} */ port) =>
-      note(confirmed.follows(seed, addressOf(port)) ? 'followed' : 'not followed')
-    const steps = {
-      redirect,
-      review: (/** @type {string} */ port) => review(layoutOf([seed, addressOf(port)])),
-      'without-slots': (/** @type {string} */ port) =>
-        review(Object.assign(layoutOf([seed]), { others: [addressOf(port)] })),
-      find: (/** @type {string} */ what) => checkWith(findings[what]),
-      strays: (/** @type {string} */ everyMs, /** @type {string} */ untilMs) => {
-        for (let ms = 0; ms <= Number(untilMs); ms += Number(everyMs)) {
-          assert.equal(confirmed.follows(seed, outside), false)
-          pass(Number(everyMs))
-        }
-      },
-    }
-    return { steps, seen: () => taken() || 'nothing' }
-  },
-)
+`)
 
 describe('replicas that only INFO names', () => {
   const [far, near] = ['10.0.0.7:6379', 'localhost:6380']

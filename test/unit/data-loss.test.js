@@ -56,8 +56,7 @@ const sceneOf = (isCounted) => () => {
   return { steps, seen: () => taken() || 'no loss' }
 }
 
-testScenes(
-  `
+testScenes(sceneOf())(`
 keys that a master has not read from its disk yet are not gone, and those it has lost are
   pass 3 m1, pass 8 m1:keys=200:loading, pass 5 m1 -> no loss
   pass 8 m1:keys=200:loading, pass 5 m1:keys=9000 -> data-lost: 1,000 of 10,000 keys of the masters are gone (seen after 25.0 s) that neither expired nor were evicted, data-lost warns: may be those of other programs
@@ -117,12 +116,9 @@ no loss: a shard that leaves is emptied and flushed
 no loss: keys that expire or are evicted are gone by right, also while their master is silent
   masters m1,m2 8,8, pass 3 m1 m2, pass 1 m1:keys=7000:expired=3000 m2:silent -> no loss
   pass 1 m1:keys=5000:expired=2000 m2:keys=2000:evicted=8000, pass 5 m1:keys=5000 m2:keys=2000, end -> no loss
-`,
-  sceneOf(),
-)
+`)
 
-testScenes(
-  `
+testScenes(sceneOf(true))(`
 keys that are gone while the load makes more of them are reported
   make 0 0, make 5000 0, make 5000 0, make 5000 0, make 5000 0 -> no loss
   make 5000 2000 :expired=2000, make 5000 2000 -> no loss
@@ -130,6 +126,4 @@ keys that are gone while the load makes more of them are reported
 
 where there were keys before, some may be written over
   pass 1 m1, make 5000 -4997, make 5000 3, make 5000 5003, make 5000 10003, make 5000 15003 -> no loss
-`,
-  sceneOf(true),
-)
+`)

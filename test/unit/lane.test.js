@@ -57,8 +57,7 @@ const scene = () => {
 }
 
 // Behind each row: what happened, how many operations are in flight, and whether new ones may come.
-testScenes(
-  `
+testScenes(scene)(`
 it is silent for as long as it owes answers, not for as long as it had nothing to do
   connect, opens, at 9000, silence, send 1, silence -> up, silent 0 ms, silent 0 ms [1 on up]
   at 10000, send 2, silence -> silent 1000 ms [2 on up]
@@ -86,6 +85,4 @@ a lane that is renewed takes nothing new, is closed when all that it owes has co
   at 5, ok 1 -> answered 1 + 1, closed [0 on down]
   at 8, opens -> renewed in 3 ms [0 on up]
   renew -> closed, renews [0 on down]
-`,
-  scene,
-)
+`)

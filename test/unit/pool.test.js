@@ -48,8 +48,7 @@ const poolWith = (changes) => async () => {
 }
 
 // 0.1x3@1 is chunk 0, index 1, three commands by connection 1; @both has the same by 0, and two by 1.
-testScenes(
-  `
+testScenes(poolWith())(`
 each portion goes by its connection, a repeat too
   offer 0@1 -> sends 0 and 2
   repeat 1 -> sends 2 and 0
@@ -71,26 +70,18 @@ it is drained when the last of its connections is
 it is up while all of its connections are, and unused when none is and nothing waits
   state, end 0, state, end 1, state -> up used, down used, down unused; sends 0 and 0
   wait 0, state, take, state -> down used, takes 0, down unused; sends 0 and 0
-`,
-  poolWith(),
-)
+`)
 
-testScenes(
-  `
+testScenes(poolWith({ most: { bytes: 1000, commands: 2 } }))(`
 one connection whose window is full does not stop the other
   offer 0.0x3@both -> sends 2 and 2
   offer 1@1 -> sends 0 and 0
   answer 1 2 -> sends 0 and 2
-`,
-  poolWith({ most: { bytes: 1000, commands: 2 } }),
-)
+`)
 
-testScenes(
-  `
+testScenes(poolWith({ oneSlot: true }))(`
 on one server a repeat holds up every turn, and what waited is sent by all connections when it is let go
   hold, repeat 0, offer 1@1 -> sends 2 and 0
   answer 0 1, release -> sends 0 and 0
   answer 0 1 -> sends 0 and 2
-`,
-  poolWith({ oneSlot: true }),
-)
+`)

@@ -80,8 +80,7 @@ const scene = () => {
 }
 
 // Behind each row: what happened, how many connections were asked for, and whether the link is up.
-testScenes(
-  `
+testScenes(scene)(`
 one that is refused or lost is made again, after waits that double up to a second and begin anew
   connect, fails, later, fails, later -> down refused, waits 50, down refused, waits 100 [3 down]
   fails, later, fails, later -> down refused, waits 200, down refused, waits 400 [5 down]
@@ -122,9 +121,7 @@ one that owes nothing is renewed at once, and one whose successor is refused is 
 one that is lost while it is to be renewed is made again as any other
   connect, opens, owing yes, renew, ends -> up, begins, down reset, waits 50 [1 down]
   later, opens -> up [2 up]
-`,
-  scene,
-)
+`)
 
 /** The same with its first connection up. */
 const upScene = async () => {

@@ -49,8 +49,7 @@ const queueWith = (changes) => async () => {
 }
 
 // Turns are named by chunk, index, commands and bytes of a value, as in 0.1x4/500.
-testScenes(
-  `
+testScenes(queueWith())(`
 a queue is drained when the last of what was sent before has its answer, and not one answer earlier
   drain -> drained; open
   offer 0 1, drain, offer 2 -> sends 6; open
@@ -72,12 +71,9 @@ a command that another server is asked for goes behind the 16 bytes of ASKING, w
   repeat 0x1 asking, bytes -> 48 bytes, sends 1; open
   answer 1 -> open
   answer 1 -> done 0x1; open
-`,
-  queueWith(),
-)
+`)
 
-testScenes(
-  `
+testScenes(queueWith({ most: { bytes: 1 << 20, commands: 3 } }))(`
 a repeat that is longer than a write goes in several
   repeat 0x2/50000 -> sends 2; open
   answer 2 -> done 0x1, done 0x1; open
@@ -91,12 +87,9 @@ a repeat counts in the limit of commands too
   repeat 0x5 -> sends 3; shut
   answer 3 -> sends 2, done 0x3; open
   answer 2 -> done 0x2; open
-`,
-  queueWith({ most: { bytes: 1 << 20, commands: 3 } }),
-)
+`)
 
-testScenes(
-  `
+testScenes(queueWith({ durable: durableOf({ wait: '1', maxBehindMs: 100 }) ?? assert.fail() }))(`
 a write counts when the reply behind it names enough replicas
   offer 0 1 -> sends 4; open
   answer 2 -> open
@@ -112,9 +105,7 @@ a write that too few replicas have is not kept, and the next tick of its chunk g
 the command that waits is refused: what it waited for is not known to be kept
   offer 0 -> sends 2; open
   answer 2, refuse -> done 0x2 not kept; open
-`,
-  queueWith({ durable: durableOf({ wait: '1', maxBehindMs: 100 }) ?? assert.fail() }),
-)
+`)
 
 for (const [wait, command, kept, unkept] of /** @type {const} */ ([
   ['1', 'WAIT 1 100', 1, 0],

@@ -47,8 +47,7 @@ const open = () => {
   }
 }
 
-testScenes(
-  `
+testScenes(open)(`
 a refused command is sent again when asked, once, and what is later waits for its outcome
   refuse 1, wait 2 -> [7]
   resend -> sends 1 [7]
@@ -79,9 +78,7 @@ what waited too long is taken out; repeats and later ticks stay
 clear gives back all that is not under way
   refuse 1, wait 2, refuse 1 @8, resend @8, wait 3 @8 -> sends 1 [7,8]
   clear -> cleared 1 2 3 []
-`,
-  open,
-)
+`)
 
 /**
  * Commands of one slot over many ticks, two servers that answer in order and refuse at random, and the slot moving

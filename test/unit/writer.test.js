@@ -194,8 +194,7 @@ const sceneOf =
   }
 
 // Behind each row: the ticks that begin, and the items of all that were due. A tick has 10 items.
-testScenes(
-  `
+testScenes(sceneOf({}))(`
 a tick waits for room, begins with the answer that makes it, and is dropped as a whole after its time
   start -> [0 items, 0 dropped]
   room 1 -> 0 [10 items, 0 dropped]
@@ -205,33 +204,24 @@ a tick waits for room, begins with the answer that makes it, and is dropped as a
 
 a run that is stopped begins what was due by then while it settles, and nothing that is due later
   limit 5000, start, at 1001, stop, roomLater 1, settle 2300 -> 0, not settled [20 items, 10 dropped]
-`,
-  sceneOf({}),
-)
+`)
 
-testScenes(
-  `
+testScenes(sceneOf({ durationMs: 1000 }, { limitMs: 5000 }))(`
 what still waits for room when a run ends is begun while there is time
   start, at 1001, roomLater 1, settle 200 -> 0, not settled [10 items, 0 dropped]
 
 what still waits for room when a run ends, and finds none, is dropped
   start, at 1001, settle 200 -> settled [10 items, 10 dropped]
-`,
-  sceneOf({ durationMs: 1000 }, { limitMs: 5000 }),
-)
+`)
 
-testScenes(
-  `
+testScenes(sceneOf({ maxBehindMs: 2000, durationMs: 6000 }, { room: 9 }))(`
 a tick that comes later than the limit is not sent, and its items are dropped
   start -> 0 [10 items, 0 dropped]
   late 5001, fire -> 3, 4, 5 [60 items, 20 dropped]
   fire, fire, fire -> [60 items, 20 dropped]
-`,
-  sceneOf({ maxBehindMs: 2000, durationMs: 6000 }, { room: 9 }),
-)
+`)
 
-testScenes(
-  `
+testScenes(sceneOf({ periodMs: 100 }, { room: 9, stopsAtMs: 1250 }))(`
 a box that is late at the moment of a stop has the ticks until then, and no others
   late 1000, start -> 0 [10 items, 0 dropped]
   late 2000, fire -> 1, 2 [30 items, 0 dropped]
@@ -243,9 +233,7 @@ a box that is stopped late has the ticks until the moment of the stop, and no ot
 
 what ends a box before the moment of a stop begins no tick
   late 1000, start, late 1240, stop, fire -> 0 [10 items, 0 dropped]
-`,
-  sceneOf({ periodMs: 100 }, { room: 9, stopsAtMs: 1250 }),
-)
+`)
 
 /** Fires timers each so many ms, and has room for one portion more at some of them. @param {ReturnType<ReturnType<typeof sceneOf>>} scene @param {[number, number]} endAndStep @param {(ms: number) => boolean} hasRoom */
 const begunBy = ({ steps, seen }, [endMs, stepMs], hasRoom) => {
