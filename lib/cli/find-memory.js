@@ -40,26 +40,16 @@ const ample = 1.25
 /** A run with so much memory. @param {Request} request @param {{ memory: number, n: number, signal: AbortSignal }} trial */
 const played = async ({ settings, seed }, { memory, n, signal }) => {
   const { cluster, shards, serverBin, serverConfig, policy } = settings
-  const servers = cluster ? shards : 1
-  const started = await startEmbedded({
-    cluster,
-    shards,
-    replicas: 0,
-    serverBin,
-    stateDir: null,
-    log: () => {},
-    config: [...serverConfig, ...limitOf({ maxmemoryBytes: Math.round(memory / servers), policy })],
-  })
+  const limit = limitOf({ maxmemoryBytes: Math.round(memory / (cluster ? shards : 1)), policy })
+  const own = { cluster, shards, replicas: 0, serverBin, stateDir: null, log: () => {} }
+  const started = await startEmbedded({ ...own, config: [...serverConfig, ...limit] })
   try {
     const [{ host, port }] = started.endpoints
-    const own = {
-      host,
-      port,
-      password: started.access.password,
-      maxmemoryBytes: undefined,
-      policy: undefined,
-    }
-    return await runOf({ program: 'producer', settings: { ...settings, ...own, seed: seed + n } }, { signal })
+    const there = { host, port, password: started.access.password, maxmemoryBytes: undefined }
+    return await runOf(
+      { program: 'producer', settings: { ...settings, ...there, seed: seed + n } },
+      { signal },
+    )
   } finally {
     await started.close()
   }
@@ -76,20 +66,14 @@ const leastOfRate = 0.8
 const faultOf = ({ warnings, rate: { achieved } }, rate) =>
   warnings.find(({ code }) => spoils.has(code) || (code === 'rate' && Number(achieved) < leastOfRate * rate))
 
-/** @param {Run} run @param {readonly string[]} slos @param {number} memory @param {'first' | 'measure' | 'confirm'} phase @returns {MemoryFound['trials'][number]} */
-const trialOf = ({ cache, latency_us: latency, measured_s: s, ...run }, slos, memory, phase) => {
-  const checks = judgedBy(slos, { ...run, cache, latency_us: latency })
+/** @param {Run} run @param {readonly string[]} slos @param {{ bytes: number, phase: 'first' | 'measure' | 'confirm' }} step @returns {MemoryFound['trials'][number]} */
+const trialOf = (run, slos, { bytes: memory_bytes, phase }) => {
+  const { hit_pct, hit_pct_low, hit_pct_high, source_per_s, evicted_per_s } = run.cache
+  const checks = judgedBy(slos, run)
   return {
-    phase,
-    memory_bytes: memory,
-    hit_pct: cache.hit_pct ?? 0,
-    seconds: Math.round(Number(s)),
-    hit_pct_low: cache.hit_pct_low,
-    hit_pct_high: cache.hit_pct_high,
-    p99_us: latency?.intended?.p99 ?? null,
-    source_per_s: cache.source_per_s,
-    evicted_per_s: cache.evicted_per_s,
-    checks,
+    ...{ phase, memory_bytes, hit_pct: hit_pct ?? 0, seconds: Math.round(Number(run.measured_s)) },
+    ...{ hit_pct_low, hit_pct_high, p99_us: run.latency_us?.intended?.p99 ?? null },
+    ...{ source_per_s, evicted_per_s, checks },
     passed: checks.every(({ passed }) => passed),
   }
 }
@@ -111,7 +95,7 @@ const startOf = async ({ settings, checks }, stop) => {
   if (!curve) return null
   const wanted = Math.max(
     50,
-    ...checks.map(({ figure, limit }) => (figure.name === 'cache.hit_pct' ? limit : 50)),
+    ...checks.flatMap((one) => (one.figure.name === 'cache.hit_pct' ? one.limit : [])),
   )
   const at = curve.points.find(({ policy_pct, lru_pct }) => (policy_pct ?? lru_pct) >= wanted)
   return {
@@ -152,20 +136,19 @@ export const searched = async (request, stop, say, play = played, begins = start
   let fault
   const found = await series({
     order: search,
-    play: async ({ bytes: memory, phase }) => {
-      say(
-        `${trials.length + 1} of ${count}: ${phase === 'confirm' ? 'confirming' : 'measuring'} with ${bytes(memory)}`,
-      )
-      const run = await play(request, { memory, n: runs.length, signal: stop })
+    play: async (step) => {
+      const doing = step.phase === 'confirm' ? 'confirming' : 'measuring'
+      say(`${trials.length + 1} of ${count}: ${doing} with ${bytes(step.bytes)}`)
+      const run = await play(request, { memory: step.bytes, n: runs.length, signal: stop })
       if (stop.aborted) return null
-      const trial = trialOf(run, slos, memory, phase)
+      const trial = trialOf(run, slos, step)
       runs.push(run)
       trials.push(trial)
       fault = faultOf(run, Number(settings.rate))
       return fault
         ? null
         : {
-            bytes: memory,
+            bytes: step.bytes,
             hit_pct: trial.hit_pct,
             passed: trial.passed,
             checks: trial.checks.map((one, i) => ({ ...one, text: one.threshold, limit: checks[i].limit })),

@@ -105,6 +105,14 @@ const thresholdOf = (text, units = countUnits) => {
   return { text: text.trim(), end: /** @type {'low'} */ (end), relation, limit }
 }
 
+/** @param {unknown} text @param {typeof countUnits} [units] */
+const thresholdsIn = (text, units) =>
+  text === undefined
+    ? []
+    : String(text)
+        .split('\n')
+        .map((one) => thresholdOf(one, units))
+
 const trialsOfMemory = 9
 const leastTrialS = 6
 const warmPart = 0.4
@@ -136,6 +144,12 @@ const modelWords = ({ options }) =>
 const withOptions = (typed, texts) => ({
   ...typed,
   options: new Map([...typed.options, ...Object.entries(texts)]),
+})
+
+/** Without the options of the search. @param {Typed} typed */
+const ofLoad = ({ options, ...typed }) => ({
+  ...typed,
+  options: new Map([...options].filter(([name]) => loadOptions.some((option) => option.name === name))),
 })
 
 const producing = optionsOf('producer')
@@ -205,19 +219,8 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
       `--slo ${slos[0]}: this is not measured each second; add a limit of latency, as in --slo 'latency.p99<20ms'`,
     )
   const range = within === undefined ? null : withinOf(within)
-  const thresholds =
-    threshold === undefined
-      ? []
-      : String(threshold)
-          .split('\n')
-          .map((one) => thresholdOf(one))
   const typed = withStrategy(line)
-  const passed = {
-    ...typed,
-    options: new Map(
-      [...typed.options].filter(([name]) => loadOptions.some((option) => option.name === name)),
-    ),
-  }
+  const passed = ofLoad(typed)
   const from = { env: withoutDecided(env), dotenvText }
   const fixed = { 'idle-cost': 'never', ...(typed.options.has('control') && { all: 'true' }) }
   const common = {
@@ -226,7 +229,7 @@ export const findRequest = ({ settings: own, typed: line, env, dotenvText }) => 
     within: range,
     share: shareOf(share),
     seconds: Math.round(time / 1000),
-    thresholds,
+    thresholds: thresholdsIn(threshold),
     mayOverload: yes || range !== null,
   }
   if (ofConsumers !== undefined) {
@@ -291,26 +294,16 @@ export const memoryRequest = ({ settings: own, typed: line, env, dotenvText }) =
     throw new OptionError(
       `--over memory: ${plainText(strategy).slice(0, 40) || 'items'}: no cache; take cache-aside`,
     )
-  const known = [...typed.options].filter(([name]) => loadOptions.some((option) => option.name === name))
   const perTrialS = Math.max(leastTrialS, Math.round(time / 1000 / trialsOfMemory))
   const more = { rate: String(rate), fill: 'keys', maxmemory: '1GB', 'idle-cost': 'never' }
   const ofTrial = { duration: `${perTrialS}s`, 'warm-up': `${Math.ceil(perTrialS * warmPart)}s` }
-  const settings = settingsOf(
-    withOptions({ ...typed, options: new Map(known) }, { ...more, ...ofTrial }),
-    producing,
-    from,
-  )
+  const settings = settingsOf(withOptions(ofLoad(typed), { ...more, ...ofTrial }), producing, from)
   return {
     settings,
     slos,
     trials: trialsOfMemory,
     checks: slos.map(sloOf),
-    thresholds:
-      threshold === undefined
-        ? []
-        : String(threshold)
-            .split('\n')
-            .map((one) => thresholdOf(one, byteUnits)),
+    thresholds: thresholdsIn(threshold, byteUnits),
     seed: Number(seed ?? settings.seed),
   }
 }

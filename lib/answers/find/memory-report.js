@@ -10,12 +10,8 @@ import { answer, answerSchema, figure, table, words } from '../../report/kit.js'
  * @import { Column } from '../../report/kit.js'
  */
 
-const check = S.object({
-  threshold: S.text,
-  name: S.text,
-  value: S.figure,
-  passed: S.flag,
-})
+const check = S.object({ threshold: S.text, name: S.text, value: S.figure, passed: S.flag })
+const ends = S.each(['low', 'middle', 'high'], S.figure)
 
 const schema = answerSchema('find-memory', {
   run: S.text,
@@ -30,7 +26,7 @@ const schema = answerSchema('find-memory', {
   objectives: S.list(S.text),
   state: S.oneOf('found', 'least', 'none', 'unsteady', 'stopped'),
   sentence: S.text,
-  find: S.object(S.each(['low', 'middle', 'high'], S.figure)),
+  find: S.object(ends),
   binds: S.said('the limit that needs this memory, or that none meets', S.note),
   confirmed: S.said('a run with the high end met all limits', S.orNull(S.flag)),
   ...S.each(['ceiling_pct', 'footprint_bytes'], S.figure),
@@ -54,20 +50,21 @@ const schema = answerSchema('find-memory', {
 const pct = (/** @type {number | null} */ value) => shownFigure({ unit: 'pct' }, value)
 const points = (/** @type {number | null} */ value) => (value === null ? '' : `${value.toFixed(2)} %`)
 
-/** @param {Found} one */
-const eachWords = ({ servers }) => (servers > 1 ? ` over ${servers} servers` : '')
+/** @param {Found} one @param {'middle' | 'high'} end */
+const memoryWords = ({ find, servers }, end) =>
+  `${bytes(find[end] ?? 0)}${servers > 1 ? ` over ${servers} servers` : ''}`
 
 /** @type {Record<Found['state'], { word: string, sentence: (one: Found) => string }>} */
 const states = {
   found: {
     word: 'Found',
     sentence: (one) =>
-      `${bytes(one.find.middle ?? 0)}${eachWords(one)} (95 % sure between ${bytes(one.find.low ?? 0)} and ${bytes(one.find.high ?? 0)}): less fails ${one.binds}`,
+      `${memoryWords(one, 'middle')} (95 % sure between ${bytes(one.find.low ?? 0)} and ${bytes(one.find.high ?? 0)}): less fails ${one.binds}`,
   },
   least: {
     word: 'The least',
     sentence: (one) =>
-      `${bytes(one.find.high ?? 0)}${eachWords(one)} meets the limits, and is the least that a server runs with`,
+      `${memoryWords(one, 'high')} meets the limits, and is the least that a server runs with`,
   },
   none: {
     word: 'None',
