@@ -62,13 +62,9 @@ const decilesOf = (plan, elapsed) => {
   }
 }
 
-/** What the seconds add for the interval and the trend of their share: sums of weights, shares and times. @param {number} hits @param {number} keys @param {number} atS */
-const momentsOf = (hits, keys, atS) => ({
-  'cache.moments':
-    keys > 0
-      ? { n: 1, hh: (hits * hits) / keys, th: atS * hits, tk: atS * keys, ttk: atS * atS * keys }
-      : null,
-})
+/** What a second adds for the interval and the trend of the share: sums of weights, shares and times. @param {number} hits @param {number} keys @param {number} atS */
+const momentsOf = (hits, keys, atS) =>
+  keys > 0 ? { n: 1, hh: (hits * hits) / keys, th: atS * hits, tk: atS * keys, ttk: atS * atS * keys } : null
 
 /**
  * The share of hits of all keys with its 95 % interval, and how it moved: a line through the seconds, each by its keys.
@@ -78,7 +74,7 @@ const momentsOf = (hits, keys, atS) => ({
  */
 export const shareOfHits = (hits, keys, { n, hh, th, tk, ttk }) => {
   const share = hits / keys
-  if (n < 3) return { share, half: null, slope: null, isMoving: false }
+  if (keys === 0 || n < 3) return { share: keys > 0 ? share : null, half: null, slope: null, isMoving: false }
   const variance = Math.max(0, hh / keys - share * share)
   const half = studentQuantile(0.025, n - 1) * Math.sqrt(variance / (n - 1))
   const spread = ttk / keys - (tk / keys) ** 2
@@ -88,64 +84,60 @@ export const shareOfHits = (hits, keys, { n, hh, th, tk, ttk }) => {
   return { share, half, slope, isMoving: Math.abs(slope) > studentQuantile(0.005, n - 2) * error }
 }
 
-/** Sums of the masters; null where one does not report it. @param {Folded} window */
-const mastersIn = (window) => {
-  const rows = Object.values(window.nodes ?? {}).filter(({ role }) => role === 'master')
-  return {
-    rows,
-    /** Between the first and the last INFO of the window. */
-    overS: Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0)) / 1000,
-    sum: (/** @type {string} */ name) =>
-      rows.length === 0 || rows.some((row) => typeof row[name] !== 'number')
-        ? null
-        : rows.reduce((sum, row) => sum + row[name], 0),
+/** @param {readonly unknown[]} values of the masters @returns {number | null} null: one does not report it */
+const sumOf = (values) => {
+  let sum = 0
+  for (const value of values) {
+    if (typeof value !== 'number') return null
+    sum += value
   }
+  return values.length > 0 ? sum : null
 }
 
 /**
- * Hits and misses that INFO counted, of the requests of our seconds: it counts between its answers, so what we counted beside
- * those is added; of several masters, each by its part of the requests.
- * @param {ReturnType<typeof mastersIn>} masters
+ * Hits that INFO counted, of the requests of our seconds: it counts between its answers, so what we counted beside those is added; of
+ * several masters, each by its part of the requests.
+ * @param {readonly Folded[]} rows of masters
  * @param {{ hits: number, misses: number } | null} own null: other boxes have their parts
  */
-const infoOf = ({ rows, sum }, own) => {
-  const [hits, misses] = [sum('keyspace_hits'), sum('keyspace_misses')]
+const infoPctOf = (rows, own) => {
+  const [hits, misses] = ['keyspace_hits', 'keyspace_misses'].map((name) =>
+    sumOf(rows.map((row) => row[name])),
+  )
   if (hits === null || misses === null) return null
-  if (own === null || rows.some(({ seen }) => !seen)) return { hits, misses }
-  const seen = (/** @type {'hit' | 'miss'} */ name) =>
-    rows.reduce(
-      (all, row) =>
-        all + ((row.seen[name] ?? 0) * (row.keyspace_hits + row.keyspace_misses)) / (hits + misses || 1),
-      0,
-    )
-  return { hits: hits + own.hits - seen('hit'), misses: misses + own.misses - seen('miss') }
+  if (own === null || rows.some(({ seen }) => !seen)) return per(hits, hits + misses, 100)
+  const beside = (/** @type {'hit' | 'miss'} */ name, /** @type {number} */ counted) =>
+    rows.reduce((left, row) => {
+      const part = (row.keyspace_hits + row.keyspace_misses) / (hits + misses || 1)
+      return left - (row.seen[name] ?? 0) * part
+    }, counted)
+  const found = hits + beside('hit', own.hits)
+  return per(found, found + misses + beside('miss', own.misses), 100)
 }
 
-/** @param {Folded} window @param {Parameters<typeof infoOf>[1]} own */
+/** @param {Folded} window @param {Parameters<typeof infoPctOf>[1]} own */
 const ofServers = (window, own) => {
-  const masters = mastersIn(window)
-  const { rows, sum, overS } = masters
-  const info = infoOf(masters, own)
-  const held = (/** @type {'keys' | 'bytes'} */ name) =>
-    rows.length === 0 || rows.some((row) => !row.held)
-      ? null
-      : Math.round(rows.reduce((all, row) => all + row.held[name] / row.held.n, 0))
+  /** @type {Folded[]} */
+  const rows = Object.values(window.nodes ?? {}).filter(({ role }) => role === 'master')
+  const sum = (/** @type {string} */ name) => sumOf(rows.map((row) => row[name]))
+  // Between the first and the last INFO of the window.
+  const overS = Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0)) / 1000
+  const masters = rows.map(({ address, memory_bytes = null, held }) => ({
+    ...{ address, memory_bytes },
+    data_bytes: held ? Math.round(held.bytes / held.n) : null,
+    keys: held ? Math.round(held.keys / held.n) : null,
+  }))
   const limits = rows.map((row) => Object.keys(row.limits ?? { 0: 1 }).map(Number))
-  const isLimited = limits.length > 0 && limits.every(([limit]) => limit > 0)
+  const isLimited = limits.every(([limit]) => limit > 0)
   return {
-    info_hit_pct: info && per(info.hits, info.hits + info.misses, 100),
+    info_hit_pct: infoPctOf(rows, own),
     evicted_per_s: per(sum('evictions'), overS),
     expired_per_s: per(sum('expirations'), overS),
     memory_bytes: sum('memory_bytes'),
-    maxmemory_bytes: isLimited ? limits.reduce((all, [limit]) => all + limit, 0) : null,
-    data_bytes: held('bytes'),
-    keys: held('keys'),
-    masters: rows.map(({ address, memory_bytes, held: own }) => ({
-      address,
-      memory_bytes: memory_bytes ?? null,
-      data_bytes: own ? Math.round(own.bytes / own.n) : null,
-      keys: own ? Math.round(own.keys / own.n) : null,
-    })),
+    maxmemory_bytes: isLimited ? sumOf(limits.map(([limit]) => limit)) : null,
+    data_bytes: sumOf(masters.map((one) => one.data_bytes)),
+    keys: sumOf(masters.map((one) => one.keys)),
+    masters,
     policy: rows[0]?.policy ?? null,
     fragmentation: per(sum('rss_bytes'), sum('memory_bytes')),
     eviction_pct: per(sum('eviction_s'), sum('engine_cpu_s'), 100),
@@ -183,18 +175,20 @@ const shape = S.object({
 const p50p99 = (found) => (found ? `p50 ${micros(found.p50)}, p99 ${micros(found.p99)}` : '')
 const points = (/** @type {number} */ n) => n.toFixed(Math.abs(n) < 0.995 ? 2 : 1)
 
-/** @param {Shaped<typeof shape>} of */
-const hitWords = ({ hit_pct: hit, hit_pct_low: low, hit_pct_high: high, ...of }) =>
+/** @typedef {Shaped<typeof shape>} Cache */
+const rounded = (/** @type {number | null} */ pct) => (pct === null ? '-' : Math.round(pct))
+
+/** @param {Cache} of */
+const hitWords = ({ hit_pct: hit, hit_pct_low: low, hit_pct_high: high, deciles, ...of }) =>
   facts([
-    hit === null
-      ? 'no key was asked for'
-      : `${points(hit)} %${low === null || high === null ? '' : ` (${points(low)} to ${points(high)})`}`,
+    hit === null && 'no key was asked for',
+    hit !== null &&
+      `${points(hit)} %${low === null || high === null ? '' : ` (${points(low)} to ${points(high)})`}`,
     of.misses_per_s !== null && `${rate(of.misses_per_s)} misses/s`,
-    of.deciles &&
-      `by tenth of the keys, hottest first: ${of.deciles.map((one) => (one === null ? '-' : Math.round(one))).join(', ')} %`,
+    deciles && `by tenth of the keys, hottest first: ${deciles.map(rounded).join(', ')} %`,
   ])
 
-/** @param {Shaped<typeof shape>} of */
+/** @param {Cache} of */
 const memoryWords = ({ memory_bytes: used, maxmemory_bytes: limit, policy, fragmentation, ...of }) =>
   used !== null &&
   facts([
@@ -210,7 +204,7 @@ const memoryWords = ({ memory_bytes: used, maxmemory_bytes: limit, policy, fragm
     fragmentation !== null && `fragmentation ${fragmentation.toFixed(2)}`,
   ])
 
-/** @param {Shaped<typeof shape>} of */
+/** @param {Cache} of */
 const sourceWords = ({ source_per_s: perS, most_at_once: most, stampede, coalesced }) =>
   perS !== null &&
   facts([
@@ -344,15 +338,15 @@ export const cache = measure({
       /** Replies by their meaning, of the whole run. */
       replies: () => ({ hit: whole.hit + seen.hits, miss: whole.miss + seen.misses }),
       second() {
-        const { hits, misses } = seen
+        const { hits, misses, atOnce, stampede } = seen
         const atS = elapsed() / 1000
         whole.hit += hits
         whole.miss += misses
         const found = {
           ...Object.fromEntries(added.map((name) => [`cache.${name}`, seen[name]])),
-          'cache.at_once': seen.atOnce,
-          'cache.stampede': seen.stampede,
-          ...momentsOf(hits, hits + misses, atS),
+          'cache.at_once': atOnce,
+          'cache.stampede': stampede,
+          'cache.moments': momentsOf(hits, hits + misses, atS),
           'cache.over_s': atS - saidS,
           'cache.deciles': deciles.take(),
           hit_us: hitTimes.endSecond(),
@@ -372,23 +366,25 @@ export const cache = measure({
   summary({ window, plan, overS }) {
     if (!plan?.cache) return {}
     const sums = Object.fromEntries(added.map((name) => [name, window[`cache.${name}`] ?? 0]))
-    const keys = sums.hits + sums.misses
-    const { n = 0, ...sumsOfSeconds } = window['cache.moments'] ?? {}
-    // Boxes share what is in the cache: their shares of one second count as one.
-    const moments = n > 0 ? { ...sumsOfSeconds, n: Math.floor(n / (plan.totalAgents ?? 1)) } : null
-    const found = moments && keys > 0 ? shareOfHits(sums.hits, keys, moments) : null
+    const moments = window['cache.moments']
+    const { share, half, slope, isMoving } = shareOfHits(sums.hits, sums.hits + sums.misses, {
+      ...moments,
+      // Boxes share what is in the cache: their shares of one second count as one.
+      n: Math.floor((moments?.n ?? 0) / (plan.totalAgents ?? 1)),
+    })
     // Seconds of the servers begin and end at other moments.
     const inWindow = window['cache.over_s'] || overS || null
-    const pct = (/** @type {number} */ share) => Math.min(100, Math.max(0, share * 100))
+    const beside = (/** @type {number} */ way) =>
+      share === null || half === null ? null : Math.min(100, Math.max(0, (share + way * half) * 100))
     const ofServer = ofServers(window, plan.totalAgents > 1 ? null : { hits: sums.hits, misses: sums.misses })
     return {
       cache: {
         ...sums,
-        hit_pct: found ? found.share * 100 : null,
-        hit_pct_low: found?.half == null ? null : pct(found.share - found.half),
-        hit_pct_high: found?.half == null ? null : pct(found.share + found.half),
-        drift_points_per_min: found?.slope == null ? null : found.slope * 6000,
-        is_moving: found?.isMoving ?? false,
+        hit_pct: share === null ? null : share * 100,
+        hit_pct_low: beside(-1),
+        hit_pct_high: beside(1),
+        drift_points_per_min: slope === null ? null : slope * 6000,
+        is_moving: isMoving,
         deciles: decilesIn(window),
         misses_per_s: per(sums.misses, inWindow),
         source_per_s: per(sums.fills, inWindow),

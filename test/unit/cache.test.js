@@ -40,7 +40,7 @@ test('the slope of the share of hits is that of a regression, and its interval c
     const { share, half, isMoving } = secondsOf(
       Array.from({ length: 20 }, () => 0.9 + 0.01 * normal(random.next)),
     )
-    if (Math.abs(share - 0.9) < Number(half)) covered++
+    if (Math.abs(Number(share) - 0.9) < Number(half)) covered++
     if (isMoving) moving++
   }
   assert.ok(covered > 1870 && covered < 1930, `${covered} of 2000`)

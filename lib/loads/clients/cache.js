@@ -5,7 +5,7 @@ import { addDistinct } from '../../traffic/batches.js'
 import { timesIn } from '../../traffic/times.js'
 import { fifo } from '../../transport/fifo.js'
 import { noValues } from '../../wire/encode.js'
-import { ackedOf } from './operation.js'
+import { ackedOf, none, recordsOf } from './operation.js'
 
 /**
  * @import { Kind, Router } from '../../transport/router.js'
@@ -103,6 +103,7 @@ class CacheRequest {
   floor = 0
   floorMs = 0.5
   sentMs = 0.5
+  multiStep = none
   found = Number.NaN
   /** Of a request: keys that are not there yet, and its commands without a reply. */
   pending = 0
@@ -183,25 +184,12 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
   const misses = timed(counts.missTimes)
   const writes = timed(null)
   const fills = fillsOf(counts)
-  /** @type {CacheRequest[]} */
-  const free = []
+  const { first: recordOf, free } = recordsOf(operations, () => new CacheRequest())
   let lastMs = 0
 
-  /** @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
+  /** @type {typeof recordOf} */
   const first = (client, kind, n, dueMs, measured) => {
-    const one = free.pop() ?? new CacheRequest()
-    one.client = client
-    one.kind = kind
-    one.n = n
-    one.dueMs = dueMs
-    one.measured = measured
-    one.attempts = 0
-    one.firstMs = 0
-    one.goTo = null
-    one.notBeforeMs = 0
-    one.isOver = false
-    one.version = 0
-    one.floor = 0
+    const one = recordOf(client, kind, n, dueMs, measured)
     one.keys.length = 0
     one.pending = 0
     one.commands = 1

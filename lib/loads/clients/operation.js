@@ -109,7 +109,7 @@ const steppingOf = (needs, { routing, waits, lose, settledAt }) => {
 // A server that is busy with a script would refuse the same client thousands of times a second.
 const pauseMs = 1000
 const sameNumber = (/** @type {number} */ n) => n
-const none = /** @type {MultiStep} */ (/** @type {unknown} */ (null))
+export const none = /** @type {MultiStep} */ (/** @type {unknown} */ (null))
 
 /** Latencies of one read: operations that were due and sent at the same moment share one record. @param {Pick<FlowNeeds, 'ledger' | 'latency'>} needs */
 export const ackedOf = ({ ledger, latency }) => {
@@ -145,35 +145,35 @@ export const ackedOf = ({ ledger, latency }) => {
   return acked
 }
 
-/** Records of operations, used again and again. @param {FlowNeeds['operations']} operations */
-const recordsOf = (operations) => {
-  /** @type {Operation[]} */
+/** One that is made anew. Times have fractions from the start: a field that changes from integers to fractions is slow. @returns {Operation} */
+const made = () => ({
+  client: 0,
+  kind: 0,
+  n: 0,
+  dueMs: 0.5,
+  measured: false,
+  repeatable: false,
+  firstMs: 0.5,
+  sentMs: 0.5,
+  multiStep: none,
+  isOver: false,
+  attempts: 0,
+  goTo: null,
+  notBeforeMs: 0.5,
+  version: 0,
+  floor: 0,
+  floorMs: 0.5,
+})
+
+/** Records of operations, used again and again. @template {Operation} T @param {FlowNeeds['operations']} operations @param {() => T} create */
+export const recordsOf = (operations, create) => {
+  /** @type {T[]} */
   const free = []
-  // Times have fractions from the start: a field that changes from integers to fractions is slow.
-  /** @returns {Operation} */
-  const made = () => ({
-    client: 0,
-    kind: 0,
-    n: 0,
-    dueMs: 0.5,
-    measured: false,
-    repeatable: false,
-    firstMs: 0.5,
-    sentMs: 0.5,
-    multiStep: none,
-    isOver: false,
-    attempts: 0,
-    goTo: null,
-    notBeforeMs: 0.5,
-    version: 0,
-    floor: 0,
-    floorMs: 0.5,
-  })
   return {
     free,
     /** One that was not sent yet. @param {number} client @param {number} kind @param {number} n @param {number} dueMs @param {boolean} measured */
     first(client, kind, n, dueMs, measured) {
-      const one = free.pop() ?? made()
+      const one = free.pop() ?? create()
       one.client = client
       one.kind = kind
       one.n = n
@@ -186,6 +186,7 @@ const recordsOf = (operations) => {
       one.goTo = null
       one.notBeforeMs = 0
       one.version = 0
+      one.floor = 0
       one.multiStep = none
       return one
     },
@@ -201,7 +202,7 @@ export const clientOperationsOf = (needs, routing) => {
   // Of which key each is the whole value, where answers are compared with what was written.
   const ofKey = operations.map(({ compared = sameNumber }) => (stale === null ? null : compared))
   const acked = ackedOf(needs)
-  const records = recordsOf(operations)
+  const records = recordsOf(operations, made)
   const own = { ...noValues }
 
   /** Replies to a multi-step operation may still come: it is another one that is tried again. @param {Operation} operation */
