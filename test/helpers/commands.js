@@ -1,11 +1,6 @@
 // Commands as bytes, read back by the shortest parser that can do it: nothing of lib/ has a part in it.
 
-/**
- * The whole commands at the start of some bytes, and how far each reaches.
- * @param {Buffer} bytes
- * @param {number} [most]
- * @param {BufferEncoding} [encoding]
- */
+/** The whole commands at the start of some bytes, and how far each reaches. @param {Buffer} bytes @param {number} [most] @param {BufferEncoding} [encoding] */
 export const commandsIn = (bytes, most = Number.POSITIVE_INFINITY, encoding = 'latin1') => {
   const commands = /** @type {{ args: string[], end: number }[]} */ ([])
   let at = 0

@@ -216,12 +216,7 @@ const saidOf = async (folder, hadEnded) => {
   }
 }
 
-/**
- * @param {Scope} t
- * @param {number} seed
- * @param {keyof typeof places} [place]
- * @returns {Promise<{ line: string, broken: string[] }>}
- */
+/** @param {Scope} t @param {number} seed @param {keyof typeof places} [place] @returns {Promise<{ line: string, broken: string[] }>} */
 export const playKill = async (t, seed, place) => {
   const random = seeded(seed)
   const names = /** @type {(keyof typeof places)[]} */ (Object.keys(places))

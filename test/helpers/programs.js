@@ -190,10 +190,7 @@ const ofTheMachine = 'rate update-rate client-saturated client-contended client-
 export const faultsIn = ({ warnings }) =>
   warnings.filter((/** @type {any} */ { invalidates, code }) => invalidates && !ofTheMachine.includes(code))
 
-/**
- * Done and valid; or else nothing is wrong but that this machine was too busy to hold the rate.
- * @param {Pick<Ended, 'code' | 'document' | 'stderr'>} ended
- */
+/** Done and valid; or else nothing is wrong but that this machine was too busy to hold the rate. @param {Pick<Ended, 'code' | 'document' | 'stderr'>} ended */
 export const assertDone = ({ code, document, stderr }) => {
   if (code === 0) return
   assert.equal(code, 4, stderr)

@@ -24,12 +24,7 @@ import { judgedRun, openedTarget, planOn, settingsOf, writeUnattended } from './
  */
 /** @typedef {{ status: string, min: number, max: number, sort: string, offset: number, limit: number, ids: string[] }} Asked */
 
-/**
- * Every query of a plan once, over documents that are loaded and indexed for it.
- * @param {Plan} plan
- * @param {Target} target
- * @returns {Promise<Asked[]>}
- */
+/** Every query of a plan once, over documents that are loaded and indexed for it. @param {Plan} plan @param {Target} target @returns {Promise<Asked[]>} */
 const askedOnce = async (plan, target) => {
   const strategy = strategyOf(plan)
   const { query, sortBy, pageOffset, pageSize } = /** @type {FieldsBy['query']} */ (strategy.planFields)
@@ -98,11 +93,7 @@ export const queryServer = async (scope, options) => {
 const documents = 1000
 const queries = 16
 
-/**
- * Every answer of a strategy is that of the witness, whatever is asked.
- * @param {string} name
- * @param {Awaited<ReturnType<typeof queryServer>>} place
- */
+/** Every answer of a strategy is that of the witness, whatever is asked. @param {string} name @param {Awaited<ReturnType<typeof queryServer>>} place */
 export const compareWithWitness = async (name, { server, target, planFor, judged, clear }) => {
   const prefix = `${name}:`
   const indexed = Boolean(strategyNamed(name).fill?.indexing)

@@ -18,11 +18,7 @@ const latencies = (us) => {
   return second
 }
 
-/**
- * Eight seconds of a run, the first of them warm-up; a node is silent in the fourth.
- * @param {Partial<RunParts>} [change]
- * @returns {RunRecord}
- */
+/** Eight seconds of a run, the first of them warm-up; a node is silent in the fourth. @param {Partial<RunParts>} [change] @returns {RunRecord} */
 export const sampleRecord = (change = {}) => {
   const events = [{ at_ms: 4200, kind: 'failover', text: 'shard 1 has a new master' }]
   const run = resultDocument(sampleParts({ warmUpS: 1, events, ...change }))

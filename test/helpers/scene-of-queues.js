@@ -73,12 +73,7 @@ export const tickOf = (/** @type {number} */ chunk, /** @type {number} */ index 
   return /** @type {Tick} */ (/** @type {unknown} */ ({ index, chunk, ...fresh }))
 }
 
-/**
- * What a tick sends by one connection.
- * @param {Tick} tick
- * @param {{ commands?: number, valueBytes?: number, connection?: number }} [size]
- * @returns {Job}
- */
+/** What a tick sends by one connection. @param {Tick} tick @param {{ commands?: number, valueBytes?: number, connection?: number }} [size] @returns {Job} */
 export const jobOf = (tick, { commands = 2, valueBytes = 1, connection = 0 } = {}) => {
   const step = eachStep((n) => ['SET', `item:${n}`, 'x'.repeat(valueBytes)])
   const batch = batchOf(step, { first: 1, count: commands }, { cluster: false, values })

@@ -18,12 +18,7 @@ export const requested = (words, env = {}) => {
   return findRequest(/** @type {any} */ ({ settings, typed, env, as }))
 }
 
-/**
- * @param {Scope} t
- * @param {readonly string[]} words
- * @param {NodeJS.ProcessEnv} env
- * @param {number} [seconds] fewer than --time may be
- */
+/** @param {Scope} t @param {readonly string[]} words @param {NodeJS.ProcessEnv} env @param {number} [seconds] fewer than --time may be */
 export const searched = async (t, words, env, seconds) => {
   const line = ['find', ...words, '--json', '--log', 'error']
   const { code, stdout, stderr } = await runCommand(t, line, {

@@ -6,10 +6,7 @@ import { achievedRates } from '../../lib/result/achieved.js'
 import { sampleRecord } from '../helpers/sample-record.js'
 import { rowsOf } from '../helpers/table.js'
 
-/**
- * A run of 1,000 items/s from lines of at_ms, offered, acked, dropped and phase.
- * @param {Record<string, unknown>} plan @param {string} text
- */
+/** A run of 1,000 items/s from lines of at_ms, offered, acked, dropped and phase. @param {Record<string, unknown>} plan @param {string} text */
 const recordOf = (plan, text) => {
   const record = sampleRecord()
   const ofAll = { flow: 'ticks', rate: null, pacing: 'open', schedule: 'even', items: 1000, ticks: null }

@@ -57,10 +57,7 @@ test('masters are solid, replicas dashed in the colour of their shard', () => {
   assert.notEqual(master.color, other.color)
 })
 
-/**
- * The record with what CloudWatch would say of it, in steps of three seconds.
- * @param {(Partial<CacheFigures> & { id: string })[]} caches
- */
+/** The record with what CloudWatch would say of it, in steps of three seconds. @param {(Partial<CacheFigures> & { id: string })[]} caches */
 const withCaches = (caches) => {
   const told = sampleRecord()
   const none = { kind: /** @type {const} */ ('node'), address: null, role: null, means: {}, points: {} }

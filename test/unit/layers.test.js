@@ -16,10 +16,7 @@ const importedBy = (path, code) =>
     ([, name]) => posix.join(dirname(path), name),
   )
 
-/**
- * A way round through the layers, as the imports that make it; empty: there is none.
- * @param {readonly (readonly [from: string, to: string])[]} imports
- */
+/** A way round through the layers, as the imports that make it; empty: there is none. @param {readonly (readonly [from: string, to: string])[]} imports */
 const roundIn = (imports) => {
   let left = imports.filter(([from, to]) => layerOf(from) !== layerOf(to))
   for (let before = 0; before !== left.length; ) {
