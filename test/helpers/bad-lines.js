@@ -107,13 +107,10 @@ const controls = /\\u([0-9a-f]{4})/g
 /** @param {string} text @param {(refused: string) => Input} inputOf @param {Program} [program] */
 const inputsIn = (text, inputOf, program = 'producer') =>
   rowsOf(text).flatMap(([all, names]) =>
-    all.split(' | ').map((refused) => ({
-      program,
-      input: inputOf(
-        refused.replaceAll(controls, (_, code) => String.fromCharCode(Number.parseInt(code, 16))),
-      ),
-      names: new RegExp(names),
-    })),
+    all.split(' | ').map((refused) => {
+      const typed = refused.replaceAll(controls, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+      return { program, input: inputOf(typed), names: new RegExp(names) }
+    }),
   )
 const ofLine = (/** @type {string} */ line) => ({ line })
 const isVariable = (/** @type {string} */ word) => /^[A-Z_]+=/.test(word)

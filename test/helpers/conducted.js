@@ -30,9 +30,7 @@ export const conducted = async (t, settings, playing) => {
     linesOf: () => ({ interval: nothing, event: nothing }),
     conductor: {
       ...conductor,
-      conduct: async (run) => {
-        answer = await conductor.conduct(run)
-      },
+      conduct: async (run) => (answer = await conductor.conduct(run)),
     },
     ...{ untilStored: async () => {}, stop: signal, stopNow: signal },
   })

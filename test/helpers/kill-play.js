@@ -176,9 +176,7 @@ const reported = async (folder) => {
   const child = spawn(process.execPath, ['lib/cli/millrace.js', 'report', folder], { stdio: 'pipe' })
   let text = ''
   for (const name of /** @type {const} */ (['stdout', 'stderr']))
-    child[name].setEncoding('utf8').on('data', (part) => {
-      text += part
-    })
+    child[name].setEncoding('utf8').on('data', (part) => (text += part))
   const [code] = await once(child, 'close')
   return { code, text }
 }
@@ -229,9 +227,7 @@ export const playKill = async (t, seed, place) => {
   const [after, withinMs] = random.pick(moments)
   const atMs = Math.round(random.next() * withinMs)
   let hasEnded = false
-  void killed.ended.then(() => {
-    hasEnded = true
-  })
+  void killed.ended.then(() => (hasEnded = true))
   await until(after, () => hasEnded || isReached(after, ownFolderIn(out)))
   await sleep(atMs)
   const wasOver = hasEnded

@@ -5,9 +5,7 @@ import { patternsOf } from '../../lib/answers/profile/fold.js'
 export const countedPatterns = () =>
   patternsOf(
     () => ({ count: 0 }),
-    (into, from) => {
-      into.count += from.count
-    },
+    (into, from) => (into.count += from.count),
   )
 
 /** A word of letters for each number. @param {number} n */

@@ -114,9 +114,7 @@ export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, page
   const limit = setTimeout(() => child.kill('SIGKILL'), longestRunMs)
   const texts = { stdout: '', stderr: '' }
   for (const name of /** @type {const} */ (['stdout', 'stderr']))
-    child[name].setEncoding('utf8').on('data', (text) => {
-      texts[name] += text
-    })
+    child[name].setEncoding('utf8').on('data', (text) => (texts[name] += text))
   const ended = once(child, 'close').then(([exit, killedBy]) => {
     clearTimeout(limit)
     running.delete(child)

@@ -177,8 +177,9 @@ export const sharedPlace = (cluster) => {
   /** @type {Place} */
   let place
   const scope = suiteScope()
-  before(async () => {
-    place = { target: await openedTarget(scope, await sharedServers(scope, cluster), cluster), cluster }
-  })
+  before(
+    async () =>
+      (place = { target: await openedTarget(scope, await sharedServers(scope, cluster), cluster), cluster }),
+  )
   return () => place
 }

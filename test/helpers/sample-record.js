@@ -48,19 +48,15 @@ export const sampleRecord = (change = {}) => {
   return runRecord(run, lines)
 }
 
-const figure = (/** @type {number} */ median, /** @type {number} */ spread) => ({
-  median,
-  low: median - 2 * spread,
-  high: median + 2 * spread,
-  samples: [median - spread, median, median + spread],
-})
+const figure = (/** @type {number} */ median, /** @type {number} */ spread) => {
+  const samples = [median - spread, median, median + spread]
+  return { median, low: median - 2 * spread, high: median + 2 * spread, samples }
+}
 
 /** @param {Partial<ExperimentDocument>} [change] @returns {ExperimentDocument} */
 export const sampleExperiment = (change = {}) => ({
-  ...{ schema: 1, kind: 'experiment', id: 'list' },
-  question: 'Is a list cheaper than a sorted set?',
-  setup: '20,000 items/s, 3 repeats of 10 s',
-  ...{ started: '2026-11-21T07:30:05.000Z', duration_s: 90 },
+  ...{ schema: 1, kind: 'experiment', id: 'list', question: 'Is a list cheaper than a sorted set?' },
+  ...{ setup: '20,000 items/s, 3 repeats of 10 s', started: '2026-11-21T07:30:05.000Z', duration_s: 90 },
   versions: { millrace: '0.1.0', node: '20.20.2', servers: ['7.0.15'] },
   columns: [
     { name: 'server.cpu_us_per_item' },
@@ -94,8 +90,5 @@ export const sampleExperiment = (change = {}) => ({
       ...{ ours: { ratio: 0.646, low: 0.61, high: 0.68 }, published: 0.81, contradicts: null },
     },
   ],
-  phases: [],
-  verdict: 'A list costs 35 % less.',
-  warnings: [],
-  ...change,
+  ...{ phases: [], verdict: 'A list costs 35 % less.', warnings: [], ...change },
 })

@@ -60,9 +60,7 @@ export const sceneOfQueues = () => {
           done.push(`${entry.tick.chunk}: ${n} not kept`),
         ...{ onRefused: never, onLost: never, onRead: () => {}, onBegun: () => {} },
         ...{ onState: () => {}, onRenewed: () => {} },
-        onSent: (/** @type {number} */ commands) => {
-          sent += commands
-        },
+        onSent: (/** @type {number} */ commands) => (sent += commands),
       },
     },
   }

@@ -46,9 +46,7 @@ export const topologyTests = (driver, more) => {
       const scope = suiteScope()
       /** @type {Stage} */
       let stage
-      before(async () => {
-        stage = await stageHere(scope)
-      })
+      before(async () => (stage = await stageHere(scope)))
       const onCluster = async (/** @type {FaultCase} */ fault) => {
         await stage.empty()
         return played(fault, stage)

@@ -9,12 +9,7 @@ for (const [what, as, words, line] of /** @type {[string, string, string[], stri
   ['the name of the command once', 'millrace write', ['write', '-q', '5k'], '-q 5k'],
   ['quotes', 'node producer.js', ['--guard', 'a>0', "--prefix=it's"], `--guard 'a>0' '--prefix=it'\\''s'`],
   ['no password', 'node producer.js', [...secret, '-c', '4'], '-c 4'],
-  [
-    'not the name of the run, which is taken',
-    'node producer.js',
-    ['--run', 'a', '--run=x', '-c', '4'],
-    '-c 4',
-  ],
+  ['no name of a run, which is taken', 'node producer.js', ['--run', 'a', '--run=x', '-c', '4'], '-c 4'],
   ['no password of an address', 'node consumer.js', urls, '--url rediss://host:7000/1 redis://other'],
 ]))
   test(`the line that repeats a run has ${what}`, () =>

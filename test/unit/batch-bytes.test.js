@@ -80,14 +80,13 @@ const play = (batch, seed) => {
   const edges = [0, ...middles, batch.count]
   const queues = edges.slice(1).map((to, i) => ({ from: edges[i], to, next: 0 }))
   let underWay = /** @type {{ bytes: Buffer, was: Buffer, release: (() => void) | null }[]} */ ([])
-  const settle = (/** @type {number} */ share) => {
-    underWay = underWay.filter(({ bytes, was, release }) => {
+  const settle = (/** @type {number} */ share) =>
+    (underWay = underWay.filter(({ bytes, was, release }) => {
       if (!random.chance(share)) return true
       assert.ok(bytes.equals(was), `seed ${seed}: bytes that a socket holds are not touched`)
       release?.()
       return false
-    })
-  }
+    }))
   /** @param {number} from @param {number} to @param {TickValues} values @param {boolean} again */
   const send = (from, to, values, again) => {
     for (let at = from; at < to; ) {

@@ -47,14 +47,8 @@ test('simple models have few commands and keys', () => {
 
 test('a workload file, own models and a reader', () => {
   const workload = join(folder, 'workload.yaml')
-  const lines = [
-    'rate: 20k',
-    'ttl: 30s-90s',
-    'popularity: zipf:0.99',
-    'fetch-rate: 10',
-    'weigh: cpu=1,memory=0.5',
-  ]
-  writeFileSync(workload, `${lines.join('\n')}\n`)
+  const lines = 'rate: 20k | ttl: 30s-90s | popularity: zipf:0.99 | fetch-rate: 10 | weigh: cpu=1,memory=0.5'
+  writeFileSync(workload, `${lines.replaceAll(' | ', '\n')}\n`)
   const model = join(folder, 'feed.yaml')
   writeFileSync(model, 'meets: [newest-n]\nkeys: {"a:{n}": string}\nwrite: ["SETEX a:{n} {ttl} {value}"]\n')
   const found = asked(`--workload ${workload} --strategy list,${model} --need newest-n`)
@@ -230,21 +224,23 @@ test('a policy is best by misses, and what no candidate has is no column', () =>
     const metrics = { cpu: 2, misses: misses(at) }
     return runsOf(at, 2, 300).map((run) => ({ ...run, metrics }))
   }
-  const found = chooseDocument(
-    { ...facts, asked: { ...asked, maxmemory: '50MB' } },
-    {
-      candidates: ['allkeys-lru', 'allkeys-lfu'].map((name, simplicity) => ({ ...model, name, simplicity })),
-      decision: {
-        state: 'best',
-        chosen: 1,
-        alike: [1],
-        rounds: 3,
-        runs: 6,
-        standings: standings.slice(0, 2),
-      },
-      runs: [...played(0), ...played(1)],
-    },
-  )
+  const candidates = ['allkeys-lru', 'allkeys-lfu'].map((name, simplicity) => ({
+    ...model,
+    name,
+    simplicity,
+  }))
+  /** @type {Decision} */
+  const decision = {
+    state: 'best',
+    chosen: 1,
+    alike: [1],
+    rounds: 3,
+    runs: 6,
+    standings: standings.slice(0, 2),
+  }
+  const runs = [...played(0), ...played(1)]
+  const told = { ...facts, asked: { ...asked, maxmemory: '50MB' } }
+  const found = chooseDocument(told, { candidates, decision, runs })
   assert.equal(faultIn(found), null)
   assert.equal(found.candidates[0].metrics.misses?.value, 10)
   const text = choose.text(found, { columns: 120 })

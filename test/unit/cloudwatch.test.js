@@ -80,9 +80,8 @@ const asked = (pointsOf, { nowMs = fromMs + 3 * minute, wanted = {}, signal, onS
   let calls = 0
   mock.on(sdk.GetMetricDataCommand).callsFake((/** @type {sdk.GetMetricDataCommandInput} */ input) => {
     calls++
-    return {
-      MetricDataResults: input.MetricDataQueries?.map((one) => answerOf(one.Id, pointsOf(one, calls))),
-    }
+    const { MetricDataQueries: queries } = input
+    return { MetricDataResults: queries?.map((one) => answerOf(one.Id, pointsOf(one, calls))) }
   })
   const said = /** @type {string[]} */ ([])
   const fetched = () =>
@@ -112,11 +111,9 @@ const both = ({ MetricStat }) =>
 const firstHalf = (/** @type {sdk.MetricDataQuery} */ query) => both(query).slice(0, 1)
 const longAfter = { nowMs: fromMs + 60 * minute }
 /** @param {Awaited<ReturnType<ReturnType<typeof asked>['fetched']>>} section */
-const found = ({ settled, nodes: [{ means, points }] }) => ({
-  settled,
-  mean: means.CPUUtilization,
-  points: points.CPUUtilization,
-})
+const found = ({ settled, nodes: [{ means, points }] }) => {
+  return { settled, mean: means.CPUUtilization, points: points.CPUUtilization }
+}
 const whole = { settled: true, mean: 15, points: [10, 20].map((value, at) => [50_000 + at * minute, value]) }
 
 describe('reading', () => {

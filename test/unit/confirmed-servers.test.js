@@ -33,9 +33,7 @@ const started = (note) => {
       if (error) throw error
     })
   checkWith(null)
-  const pass = (/** @type {number} */ ms) => {
-    nowMs += ms
-  }
+  const pass = (/** @type {number} */ ms) => (nowMs += ms)
   return { confirmed, checkWith, pass }
 }
 
@@ -153,10 +151,8 @@ describe('link-local addresses', () => {
     // The decimal form of 169.254.169.254, which the system resolves.
     const access = { password: 'hunter2' }
     const connecting = dial({ host: '2852039166', port: 6379 }, access, { onBytes() {}, onClose() {} })
-    await assert.rejects(
-      connecting,
-      /2852039166 resolves to a link-local address, and nothing was sent there/,
-    )
+    const nothing = /2852039166 resolves to a link-local address, and nothing was sent there/
+    await assert.rejects(connecting, nothing)
     const control = controlConnections(access)
     const connected = control.connect({ host: '2852039166', port: 6379 })
     await assert.rejects(connected, /resolves to a link-local address/)

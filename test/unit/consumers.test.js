@@ -73,9 +73,7 @@ const played = async (change, durations, untilMs) => {
     clock: () => nowMs,
     events: {
       onFetched: () => void fetched++,
-      onOverrun: (_, deadlines) => {
-        overrun += deadlines
-      },
+      onOverrun: (_, deadlines) => (overrun += deadlines),
     },
   })
   reading.start()

@@ -82,9 +82,7 @@ const playedTicks = (course, endMs, room) => {
         wake = then
         wakeMs = nowMs + ms
       },
-      clearTimeout: () => {
-        wake = () => {}
-      },
+      clearTimeout: () => (wake = () => {}),
     }),
   })
   pacing.start()
@@ -148,9 +146,7 @@ test('a search ends without an answer when its run is stopped, by a guard or by 
   })
   let stops = 0
   const stop = () => void stops++
-  const offered = new Promise((resolve) => {
-    stopRun = () => resolve(undefined)
-  })
+  const offered = new Promise((resolve) => (stopRun = () => resolve(undefined)))
   const writing = { elapsed: () => nowMs, stop, offered }
   const answer = await conductor.conduct({ writing, ...kept(noItems()) })
   assert.deepEqual([answer, asked, conductor.seconds.length, stops], [null, 3, 10, 1])

@@ -24,11 +24,8 @@ const recorded = (us) => {
 
 /** @param {number} second @param {Record<string, any>} [more] @returns {any} */
 const lineOf = (second, more = {}) => ({
-  at_ms: second * 1000,
-  phase: 'measuring',
+  ...{ at_ms: second * 1000, phase: 'measuring', achieved: 490, client: { cpu_pct: 10, busy_pct: 12 } },
   items: { offered: 500, acked: 490, failed: 0, uncertain: 0, dropped: 10, unsettled: 0 },
-  achieved: 490,
-  client: { cpu_pct: 10, busy_pct: 12 },
   nodes: [{ ...master, over_ms: 1000, engine_cpu_pct: second % 2 ? 10 : 30, commands: { get: {} } }],
   ...more,
 })
@@ -200,9 +197,7 @@ const asked = (port, path, more = {}) =>
     (/** @type {(answer: { status?: number, headers: any, text: string }) => void} */ resolve, reject) => {
       request({ host: '127.0.0.1', port, path, ...more }, (response) => {
         let text = ''
-        response.setEncoding('utf8').on('data', (part) => {
-          text += part
-        })
+        response.setEncoding('utf8').on('data', (part) => (text += part))
         response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }))
       })
         .once('error', reject)
@@ -245,9 +240,7 @@ test('a reader that stops reading is cut off; the others miss nothing', async (t
   stalled.write(`GET /${service.token}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`)
   stalled.pause()
   let frames = 0
-  follow(t, service, (text) => {
-    frames += text.split('"kind":"second"').length - 1
-  })
+  follow(t, service, (text) => (frames += text.split('"kind":"second"').length - 1))
   await until('both are there', () => service.viewers() === 2)
   const filler = 'x'.repeat(200_000)
   let sent = 0
@@ -270,9 +263,7 @@ test('more pages than there may be are refused', async (t) => {
 test('a thousand connections that ask nothing: a page that is open misses nothing, and then others open again', async (t) => {
   const service = await served(t, { askMs: 400 })
   let frames = 0
-  follow(t, service, (text) => {
-    frames += text.split('"kind":"second"').length - 1
-  })
+  follow(t, service, (text) => (frames += text.split('"kind":"second"').length - 1))
   await until('it is there', () => service.viewers() === 1)
   const sockets = Array.from({ length: 1000 }, () =>
     connect(service.port, '127.0.0.1')

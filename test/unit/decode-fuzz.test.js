@@ -13,9 +13,7 @@ const decoders = {
   replyCounter: () => {
     let told = 0
     const take = replyCounter({
-      done: (n) => {
-        told += n
-      },
+      done: (n) => (told += n),
       failed: () => void told++,
     })
     return { take, told: () => told }

@@ -40,9 +40,7 @@ const failover = async (t, heardAfter) => {
   const cluster = /** @type {any} */ ({ control, access: {}, addresses: () => masters })
   const ending = resharding({ cluster, clock: () => nowMs }).failover(1)
   let isDone = false
-  const done = () => {
-    isDone = true
-  }
+  const done = () => (isDone = true)
   ending.then(done, done)
   while (!isDone) {
     await new Promise((resolve) => setImmediate(resolve))

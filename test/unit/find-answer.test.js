@@ -108,14 +108,11 @@ test('a node that held packets back is the limit, whatever else is busy; else it
     confirmed: { cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 1200 }) },
   })
   assert.equal(held.limit?.part, 'node')
-  assert.match(
-    find.sentence(held),
-    /; above it latency.p99<20ms fails as the network of items-001 was the limit \(1,200 packets a minute over its bandwidth\)$/,
-  )
-  const idle = {
-    lines: [],
-    confirmed: { cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 0 }) },
-  }
+  const limit =
+    /; above it latency.p99<20ms fails as the network of items-001 was the limit \(1,200 packets a minute over its bandwidth\)$/
+  assert.match(find.sentence(held), limit)
+  const calm = cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 0 })
+  const idle = { lines: [], confirmed: { cloudwatch: calm } }
   assert.match(sentenceOf('steep', idle), /: it may be the memory bandwidth or bursts$/)
   assert.match(sentenceOf('steep', { lines: [] }), /: it may be the network, the memory bandwidth or bursts$/)
 })
@@ -140,10 +137,7 @@ test('other outcomes have words and exit codes of their own', () => {
   const codes = [never, always, stopped].map((answer) => exitCodeOfFind(answer, [], true))
   assert.deepEqual(codes, [0, 4, 130])
   // The client was the limit: what the servers can do is not known.
-  const byClient = {
-    state: /** @type {const} */ ('at-least'),
-    limit: { part: 'client', words: 'the client' },
-  }
+  const byClient = { state: 'at-least', limit: { part: 'client', words: 'the client' } }
   assert.equal(exitCodeOfFind(/** @type {any} */ (byClient), []), 4)
   const changed = answered(conducted('step'))
   if (changed.state === 'changed')

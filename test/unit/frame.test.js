@@ -16,9 +16,7 @@ const frameWith = (more = {}) => {
     refuse: /** @type {(reason: string) => void} */ (() => {}),
     ...{ rows: /** @type {any[]} */ ([]), stops: 0, over: () => {} },
   }
-  const endWith = (/** @type {(reason: string) => void} */ then) => {
-    seen.refuse = then
-  }
+  const endWith = (/** @type {(reason: string) => void} */ then) => (seen.refuse = then)
   const given = /** @type {any} */ ({
     target: {
       ...{ topology: { masters: ['a:1'], owners: null }, access: { db: 0 }, confirmed: { endWith } },
@@ -32,9 +30,7 @@ const frameWith = (more = {}) => {
     ...more,
   })
   const frame = frameOf(given, (step) => seen.undone.push(step))
-  const over = new Promise((resolve) => {
-    seen.over = () => resolve(undefined)
-  })
+  const over = new Promise((resolve) => (seen.over = () => resolve(undefined)))
   const stop = () => {
     seen.stops++
     seen.over()

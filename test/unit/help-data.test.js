@@ -75,13 +75,6 @@ test('an option has one default in all commands, or a reason', () => {
   assert.deepEqual(several.sort(), differing.map(([name]) => name).sort())
 })
 
-test('write --help of sorted-set has at most 30 options', async (t) => {
-  const { stdout } = await startProgram(t, 'lib/cli/millrace.js', 'write sorted-set --help', { out: false })
-    .ended
-  const listed = stdout.match(/^ {2}(?:-\w, | {4})(?:--)?[a-z][a-z-]*[ =,]/gm) ?? []
-  assert.ok(listed.length >= 20 && listed.length <= 30, `${listed.length}\n${stdout}`)
-})
-
 test('the parser takes each option by each of its names, and as a flag only what is one', async () => {
   for (const { name, options } of all) {
     const { options: parsed } = await commandNamed(name)

@@ -143,10 +143,8 @@ describe('replies of a queue', () => {
       ['1-1', ['job', 'x']],
       ['1-2', null],
     ]
-    const [one, entry] = [
-      { handle: 'x', text: 'x' },
-      { handle: '1-1', text: 'x' },
-    ]
+    const one = { handle: 'x', text: 'x' }
+    const entry = { handle: '1-1', text: 'x' }
     for (const [shape, reply, jobs] of /** @type {[Parameters<typeof jobsIn>[0], any, object[]][]} */ ([
       ['popped', ['key', 'x'], [one]],
       ['popped-many', ['key', ['x']], [one]],

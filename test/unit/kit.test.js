@@ -29,11 +29,8 @@ const declared = answer({
   highlights: ({ costs }) => ({ least: costs[0] && micros(costs[0].us), none: false }),
   prose: () => [['A paragraph.'], ['Another.']],
   rows: ({ costs }) => ({
-    both: 'of both',
-    screen: only('text', 'of the text'),
-    paper: only('page', 'of the page'),
-    missing: null,
-    each: costs.map(({ note }) => note),
+    ...{ both: 'of both', screen: only('text', 'of the text'), paper: only('page', 'of the page') },
+    ...{ missing: null, each: costs.map(({ note }) => note) },
   }),
   tables: ({ costs }) => [
     table(
@@ -58,14 +55,12 @@ const declared = answer({
   ],
 })
 
+const both = [
+  { name: 'list', us: 2, note: 'short' },
+  { name: 'a sorted set', us: null, note: 'long' },
+]
 /** @type {Costs} */
-const costs = {
-  ...{ schema: 1, kind: 'costs' },
-  costs: [
-    { name: 'list', us: 2, note: 'short' },
-    { name: 'a sorted set', us: null, note: 'long' },
-  ],
-}
+const costs = { schema: 1, kind: 'costs', costs: both }
 
 test('a text has the answer first, then paragraphs, rows, tables and remarks', () => {
   assert.equal(
@@ -113,11 +108,8 @@ test('a page has tiles, rows and tables of its own, each ordered by its values',
   assert.deepEqual(valuesOf(tables, 'title'), ['Costs', 'Said', 'The rest'])
   const [table, said, more] = tables
   assert.equal(table.note, 'A note. For paper. Below.')
-  assert.deepEqual(table.columns, [
-    { title: 'name', left: true },
-    { title: 'cost' },
-    { title: 'shown', left: true },
-  ])
+  const left = true
+  assert.deepEqual(table.columns, [{ title: 'name', left }, { title: 'cost' }, { title: 'shown', left }])
   assert.deepEqual(table.rows, [
     [
       { text: 'list', link: 'list/report.html' },

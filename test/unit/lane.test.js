@@ -21,9 +21,7 @@ const scene = () => {
   const lane = /** @type {typeof laneOf<string>} */ (laneOf)({
     open: (handlers) => {
       onBytes = handlers.onBytes
-      return new Promise((resolve) => {
-        open = () => resolve(socketOf())
-      })
+      return new Promise((resolve) => (open = () => resolve(socketOf())))
     },
     events: {
       onAnswered: (name, n) => note(`answered ${name} + ${n}`),
@@ -43,9 +41,7 @@ const scene = () => {
     close: lane.close,
     send: (/** @type {string} */ name, replies = '1', lead = '0') =>
       lane.push(name, Number(replies), state.nowMs, Number(lead)),
-    at: (/** @type {string} */ ms) => {
-      state.nowMs = Number(ms)
-    },
+    at: (/** @type {string} */ ms) => (state.nowMs = Number(ms)),
     ok: (/** @type {string} */ count) => onBytes(Buffer.from('+OK\r\n'.repeat(Number(count)))),
     refuse: (/** @type {string[]} */ ...words) => onBytes(Buffer.from(`-${words.join(' ')}\r\n`)),
     silence: () => note(`silent ${lane.silentMs()} ms`),

@@ -22,9 +22,7 @@ const waited = async (after) => {
   }
   await untilReplicasAreKnown(cluster, {
     say: (line) => said.push(line),
-    sleep: async (ms) => {
-      nowMs += ms
-    },
+    sleep: async (ms) => (nowMs += ms),
     clock: () => nowMs,
   })
   return { said, refreshes }

@@ -62,10 +62,8 @@ test('a consumer that finds fewer is not valid, and says of how many', () => {
       /** @type {any} */ ({
         ...{ kind: 'consumer', client: { busy_pct: 1 }, clocks: [], nodes: [], duration_s: 9 },
         fetches: { count: 9, failed: 0, overrun: 0, items: 9, failed_by: {}, numbers: {} },
-        ...{
-          live: { fetches: 9, expected: 10_000, share },
-          plan: { flow: 'fetches', strategy: 'stream', ttlS: 5 },
-        },
+        live: { fetches: 9, expected: 10_000, share },
+        plan: { flow: 'fetches', strategy: 'stream', ttlS: 5 },
       }),
     )
   assert.equal(run(0.95).valid, true)

@@ -105,9 +105,7 @@ test('undo: every step, the last one first, and the first error counts', async (
 test('what is opened after the end of the work is undone at once, and nothing goes on with it', async () => {
   const done = /** @type {string[]} */ ([])
   let open = () => {}
-  const opened = new Promise((/** @type {(value: void) => void} */ resolve) => {
-    open = resolve
-  })
+  const opened = new Promise((/** @type {(value: void) => void} */ resolve) => (open = resolve))
   let late = Promise.resolve()
   await assert.rejects(
     withUndo(async (undo) => {

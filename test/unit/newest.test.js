@@ -56,11 +56,7 @@ test('a node that is away holds up nobody, and is not asked again meanwhile', as
   let answer = (/** @type {string} */ _) => {}
   const ask = asker((address) => {
     asked.push(address)
-    return address === 'away'
-      ? new Promise((resolve) => {
-          answer = resolve
-        })
-      : Promise.resolve(address)
+    return address === 'away' ? new Promise((resolve) => (answer = resolve)) : Promise.resolve(address)
   })
   assert.deepEqual(await ask(['away', 'here']), ['here'])
   assert.deepEqual(await ask(['away', 'here']), ['here'])

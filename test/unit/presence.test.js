@@ -51,9 +51,7 @@ test('an answer that does not come is none, and is not asked for twice', async (
   let answer = /** @type {(n: number) => void} */ (() => {})
   const others = () => {
     asked++
-    return new Promise((/** @type {(n: number) => void} */ resolve) => {
-      answer = resolve
-    })
+    return new Promise((/** @type {(n: number) => void} */ resolve) => (answer = resolve))
   }
   const writers = { total: 3, own: 1 }
   const watch = presenceWatch({ writers, otherWriters: others, isMeasured: () => true, limitMs: 5 })

@@ -110,17 +110,14 @@ test('in virtual time, what is sent stays below 1 % of all commands at each rate
   /** @param {number} durationS @param {(s: number) => number} perSAt @param {number} masters */
   const shareOfRun = (durationS, perSAt, masters) => {
     let [asked, theirs] = [0, 0]
-    const infos = () =>
-      /** @type {any[]} */ (
-        Array(masters).fill({
-          fields: {
-            total_commands_processed: String((theirs + asked) / masters),
-            instantaneous_ops_per_sec: String(perSAt(0) / masters),
-            ...{ uptime_in_seconds: '1000', used_cpu_user: String(1000 + theirs / 1000) },
-          },
-          commands: {},
-        })
-      )
+    const infos = () => {
+      const fields = {
+        total_commands_processed: String((theirs + asked) / masters),
+        instantaneous_ops_per_sec: String(perSAt(0) / masters),
+        ...{ uptime_in_seconds: '1000', used_cpu_user: String(1000 + theirs / 1000) },
+      }
+      return /** @type {any[]} */ (Array(masters).fill({ fields, commands: {} }))
+    }
     const questions = /** @type {any} */ ({ count: () => asked, writes: () => 0, calls: {} })
     const limits = budgetOf({ begin: infos(), questions, budget: 0.01, durationS })
     asked += firstQuestions * masters

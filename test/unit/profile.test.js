@@ -252,9 +252,7 @@ test('where a replay ends is in the profile: what the file has in it, and what c
   assert.equal(expected.keys.value, 1001)
   const changed = (/** @type {(said: Collected) => void} */ change) => workloadFor(change).keys[0]
   // Keys that are written again live on: only what the sample saw is known.
-  const rewritten = changed(({ end }) => {
-    end[0].commands.setex.calls *= 5
-  })
+  const rewritten = changed(({ end }) => (end[0].commands.setex.calls *= 5))
   assert.equal(rewritten.isLifetimeDerived, false)
   // Those that were asked late have less left than a lifetime.
   const late = changed(({ patterns }) => {
@@ -263,9 +261,10 @@ test('where a replay ends is in the profile: what the file has in it, and what c
   assert.equal(late.lifetime, 50)
   // A time left of a few keys that is longer than that is the lifetime, and times left are even, not those of the sample:
   // 11,196 keys were there in place of 7,850 where few of the sample's six had little left.
-  const { lifetime, left } = changed(({ patterns: [{ data }] }) => {
-    data.facts = [8, 30, 48, 53.5].map((s) => ({ ...data.facts[0], leftMs: s * 1000 }))
-  })
+  const { lifetime, left } = changed(
+    ({ patterns: [{ data }] }) =>
+      (data.facts = [8, 30, 48, 53.5].map((s) => ({ ...data.facts[0], leftMs: s * 1000 }))),
+  )
   assert.deepEqual([lifetime, left.filter((s) => s <= 27).length], [54, 10])
   assert.ok(expected.keys.low < 950 && expected.keys.high > 1050)
   assert.ok(Number(expected.left_s?.low) < 25 && Number(expected.left_s?.high) > 26)
@@ -382,9 +381,7 @@ test('connections that send are played, and none that is idle or seldom sends', 
 
 test('sizes that are used more are fitted to the bytes that the server sent', () => {
   // 810 of 900 reads a second find 149.5 bytes on average; the server sent less.
-  const profile = profiled((said) => {
-    said.patterns = said.patterns.slice(0, 1)
-  })
+  const profile = profiled((said) => (said.patterns = said.patterns.slice(0, 1)))
   const less = { ...profile, bytes_out_per_s: 115_000 }
   const { keys, reply_bytes: replies } = workloadOf(less)
   const use = keys[0].use ?? []

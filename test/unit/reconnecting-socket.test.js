@@ -63,12 +63,8 @@ const scene = () => {
     ends: () => last.onClose(new Error('reset')),
     answers: (/** @type {string} */ text) => last.onBytes(Buffer.from(text)),
     later: () => void timers.at(-1)?.(),
-    owing: (/** @type {string} */ does) => {
-      state.owes = does === 'yes'
-    },
-    at: (/** @type {string} */ ms) => {
-      state.nowMs = Number(ms)
-    },
+    owing: (/** @type {string} */ does) => (state.owes = does === 'yes'),
+    at: (/** @type {string} */ ms) => (state.nowMs = Number(ms)),
     owes: () => link.owesFrom(state.nowMs),
     silent: () => note(`silent ${link.silentMs(true)}, without owing ${link.silentMs(false)}`),
   }
@@ -155,9 +151,7 @@ test('a client is counted as renewed when it is open again on all nodes', async 
   let nowMs = 0
   let next = () => {}
   const timers = /** @type {any} */ ({
-    setTimeout: (/** @type {() => void} */ then) => {
-      next = then
-    },
+    setTimeout: (/** @type {() => void} */ then) => (next = then),
   })
   const renew = renewalsOf(2, (client) => clients[client].map(({ link }) => link))
   const { start, counts } = reconnectsOf({ hz: 1000, renew, clock: () => nowMs, timers })

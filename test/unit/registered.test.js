@@ -139,16 +139,14 @@ test('keys of one pattern have one meaning', () => {
 
 test('key families that are claimed twice are refused', () => {
   const [one, other] = [family('a:{n}', 'string'), family('a:{n}', 'hash')]
-  assert.deepEqual(keyFaults([{ name: 'x', workload: 'w', families: [one, other] }]), [
-    "the key pattern of x 'a:{n}' is of 'string' and of 'hash': give one of them another name",
-  ])
+  const types = "the key pattern of x 'a:{n}' is of 'string' and of 'hash': give one of them another name"
+  assert.deepEqual(keyFaults([{ name: 'x', workload: 'w', families: [one, other] }]), [types])
   const two = (/** @type {object} */ options) => [
     { name: 'x', workload: 'w', families: [one] },
     { name: 'y', workload: 'v', families: [family('a:{n}', 'hash', options)] },
   ]
-  assert.deepEqual(keyFaults(two({})), [
-    "the key pattern 'a:{n}' is of 'w' and of 'v': give one of them another name",
-  ])
+  const owners = "the key pattern 'a:{n}' is of 'w' and of 'v': give one of them another name"
+  assert.deepEqual(keyFaults(two({})), [owners])
   assert.deepEqual(keyFaults(two({ owner: 'w' })), [])
 })
 

@@ -64,14 +64,8 @@ test('the release workflow: one file is tested, packed and published, by a job t
   const { on, permissions, jobs } = parse(text('.github/workflows/release.yml'))
   assert.deepEqual([on, permissions], [{ push: { tags: ['v*'] } }, {}])
   const found = Object.values(jobs).flatMap(({ needs, permissions: own }) => [needs, own])
-  const wanted = [
-    undefined,
-    { contents: 'read' },
-    'pack',
-    { 'id-token': 'write' },
-    'publish',
-    { contents: 'write' },
-  ]
+  const [read, token, write] = [{ contents: 'read' }, { 'id-token': 'write' }, { contents: 'write' }]
+  const wanted = [undefined, read, 'pack', token, 'publish', write]
   assert.deepEqual(found, wanted)
   const lines = (/** @type {any} */ { steps }) => steps.flatMap((/** @type {any} */ { run }) => run ?? [])
   assert.match(lines(jobs.pack)[0], /^node scripts\/release\.js "\$GITHUB_REF_NAME" > notes\.md$/)

@@ -94,11 +94,7 @@ test('an answer that fails is none; lines are in the order of their seconds, how
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let answer = (/** @type {{ answers: number }} */ _) => {}
   const { instruments, lines, seconds, pass } = await secondsWith((n) =>
-    n === 1
-      ? new Promise((resolve) => {
-          answer = resolve
-        })
-      : Promise.reject(new Error('lost')),
+    n === 1 ? new Promise((resolve) => (answer = resolve)) : Promise.reject(new Error('lost')),
   )
   seconds.start()
   for (let i = 0; i < 2; i++) {

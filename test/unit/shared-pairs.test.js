@@ -52,9 +52,7 @@ test('what another thread puts is whole, and none of it is lost', async () => {
   const path = new URL('../../lib/probes/shared-pairs.js', import.meta.url).href
   const worker = new Worker(code, { eval: true, workerData: { memory, path } })
   let ended = false
-  once(worker, 'exit').then(() => {
-    ended = true
-  })
+  once(worker, 'exit').then(() => (ended = true))
   const pairs = pairsIn(memory)
   let next = 0
   const take = () =>

@@ -130,11 +130,8 @@ test('the nearest node of a shard is that with the shortest of several round tri
     },
   })
   const clientOf = (/** @type {any} */ { host }) => control(host)
-  const trips = roundTripsOf(
-    () => nodes,
-    /** @type {any} */ ({ clientOf }),
-    () => now,
-  )
+  const [listed, clock] = [() => nodes, () => now]
+  const trips = roundTripsOf(listed, /** @type {any} */ ({ clientOf }), clock)
   await trips.measureTrips()
   assert.deepEqual([trips.tripMs('m:1'), trips.tripMs('near:1')], [5, 2])
   const map = slotMapOf({ masters: ['m:1'], owners: null })

@@ -20,21 +20,15 @@ const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
     waiting.push({ atMs: nowMs + ms, then })
     return /** @type {any} */ (waiting.at(-1))
   }
-  const cancel = (/** @type {any} */ one) => {
-    waiting = waiting.filter((other) => other !== one)
-  }
+  const cancel = (/** @type {any} */ one) => (waiting = waiting.filter((other) => other !== one))
   const begun = /** @type {number[]} */ ([])
   let isOver = false
   const pacer = pacerOf({ schedule: 'even', arrivals: 'constant', seed: 1, periodMs: 1000, chunks, ticks })
   ticker({
     times: { pacer, elapsed: () => nowMs },
     ticks,
-    begin: (tick) => {
-      begun[tick] = nowMs - pacer.dueMs(tick)
-    },
-    onEnd: () => {
-      isOver = true
-    },
+    begin: (tick) => (begun[tick] = nowMs - pacer.dueMs(tick)),
+    onEnd: () => (isOver = true),
     timers: {
       setTimeout: (then, ms = 0, ...args) => after(() => then(...args), ms + lateMs),
       clearTimeout: cancel,

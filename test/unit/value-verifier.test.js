@@ -38,16 +38,12 @@ const judging = ({ plan = {}, dated = true, master = () => null, lives = true, a
     nowAt: () => nowMs,
     readAtMaster: apart ? async (id, sink) => sink(master(id, ++asked)) : null,
     wasRewritten: async () => lives,
-    sleep: async (ms) => {
-      nowMs += ms
-    },
+    sleep: async (ms) => (nowMs += ms),
   })
   const list = idList()
   return {
     judge,
-    at: (/** @type {number} */ ms) => {
-      nowMs = startMs + ms
-    },
+    at: (/** @type {number} */ ms) => (nowMs = startMs + ms),
     /** @param {string} id @param {Buffer | null} value @param {number} [scoreMs] after the start */
     async see(id, value, scoreMs) {
       const bytes = Buffer.from(id)

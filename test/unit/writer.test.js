@@ -100,9 +100,7 @@ for (const settings of /** @type {const} */ ([{ rate: 'max' }, { pacing: 'closed
     const servers = { hasRoom: () => false, waitLimitMs: () => 500 }
     const { time, writing } = writerOf({ durationMs: 3000, ...settings }, servers, { timers: globalThis })
     let isOver = false
-    const over = writing.offered.then(() => {
-      isOver = true
-    })
+    const over = writing.offered.then(() => (isOver = true))
     time.nowMs = 1
     writing.start()
     for (; !isOver && time.nowMs < 10_000; time.nowMs += 100) {
@@ -160,20 +158,14 @@ const sceneOf =
       },
       at: (/** @type {string} */ ms) => at(Number(ms)),
       /** Without its timers: the process did nothing meanwhile. */
-      late: (/** @type {string} */ ms) => {
-        time.nowMs = Number(ms)
-      },
+      late: (/** @type {string} */ ms) => (time.nowMs = Number(ms)),
       fire,
       room: (/** @type {string} */ count) => {
         state.room = Number(count)
         writing.progress()
       },
-      roomLater: (/** @type {string} */ count) => {
-        state.room = Number(count)
-      },
-      limit: (/** @type {string} */ ms) => {
-        state.limitMs = Number(ms)
-      },
+      roomLater: (/** @type {string} */ count) => (state.room = Number(count)),
+      limit: (/** @type {string} */ ms) => (state.limitMs = Number(ms)),
       stop: writing.stop,
       settle: async (/** @type {string} */ limitMs) => {
         await writing.offered
