@@ -38,7 +38,9 @@ const judging = ({ plan = {}, dated = true, master = () => null, lives = true, a
     nowAt: () => nowMs,
     readAtMaster: apart ? async (id, sink) => sink(master(id, ++asked)) : null,
     wasRewritten: async () => lives,
-    sleep: async (ms) => (nowMs += ms),
+    sleep: async (ms) => {
+      nowMs += ms
+    },
   })
   const list = idList()
   return {
