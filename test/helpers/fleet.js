@@ -64,7 +64,8 @@ export const assertIdentity = (/** @type {any} */ items) =>
 export const assertStoppedAsOne = (ended, items) => {
   for (const { stderr } of ended) assert.match(stderr, /stopped by /)
   const areInTime = ended.every(({ stderr }) => /stopped by .*: all boxes stop in \d\.\d s/.test(stderr))
-  assert.ok(items.absent === 0 || !areInTime, `${items.absent} of ${items.offered} absent`)
+  // One that has no core in the moment of the end lacks a tick or two.
+  assert.ok(items.absent <= items.offered / 100 || !areInTime, `${items.absent} of ${items.offered} absent`)
 }
 
 /** How often a server has run the command of an item: once for each that is acknowledged, and for what was retried. @param {number} calls @param {...any} documents */
