@@ -185,7 +185,8 @@ export const cellOf = ({ name, options: own, server, config, home }, id, { load,
   const options = {
     ...rest,
     ...(takes('quantity') && { quantity: settings.quantity }),
-    ...(takes('ttlS') && { ttl: typedLifetime(settings) }),
+    // Keys of clients have a lifetime only where one was given.
+    ...(takes('ttlS') && settings.given.ttlS !== 'default' && { ttl: typedLifetime(settings) }),
   }
   return {
     id,

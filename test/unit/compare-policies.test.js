@@ -23,3 +23,10 @@ test('a policy without a limit, and a limit for a target, are refused', () => {
   assert.throws(() => cellsOf({ keys: '20k' }), /needs .*maxmemory/)
   assert.throws(() => cellsOf({ keys: '20k', maxmemory: '4MB', host: 'cache.example' }), /of the run's own/)
 })
+
+test('keys of a cache have the lifetime that was given, and else none', () => {
+  const ttlOf = (/** @type {Record<string, string>} */ typed) =>
+    cellsOf({ maxmemory: '4MB', keys: '20k', rate: '4k', ...typed }).map(({ legs }) => legs[0].options.ttl)
+  assert.deepEqual(ttlOf({}), [undefined, undefined])
+  assert.deepEqual(ttlOf({ ttl: '9s' }), ['9s', '9s'])
+})
