@@ -10,21 +10,13 @@ const factsFor = (/** @type {string} */ line, majorVersion = 6) => {
   return plansOnTarget(settingsOf(line), /** @type {any} */ (target))
 }
 
-for (const line of [
-  '-q 524287 --max-members 0',
-  '-q 1048574 -c 2 --max-members 0',
-  '-q 1000000 -t 2 --max-members 0',
-  '-q 2000000 -t 4 -a 1-2 --max-members 0',
-  '-q 1048574 --ns 2 --max-members 0',
-  '-q 1048574 --sl --max-members 0',
-  '-q 1048574 --ss --max-members 0',
-  '-q 5000000 --sk --max-members 0',
-  '-q 5000000 --strategy stream --max-members 0',
-  '-q 5000000 --max-members 524287',
-  '-q 5000000',
-  '-q 524285 --ws',
-  '-q 5000000 --ws --max-members 524285',
-])
+const taken = `
+-q 524287 --max-members 0 | -q 1048574 -c 2 --max-members 0 | -q 1000000 -t 2 --max-members 0
+-q 2000000 -t 4 -a 1-2 --max-members 0 | -q 1048574 --ns 2 --max-members 0 | -q 1048574 --sl --max-members 0
+-q 1048574 --ss --max-members 0 | -q 5000000 --sk --max-members 0 | -q 5000000 --strategy stream --max-members 0
+-q 5000000 --max-members 524287 | -q 5000000 | -q 524285 --ws | -q 5000000 --ws --max-members 524285
+`
+for (const line of taken.trim().split(/ \| |\n/))
   test(`${line}: taken`, () => assert.doesNotReject(factsFor(line)))
 
 for (const [line, flag, members, most] of /** @type {[string, string, string, string][]} */ ([

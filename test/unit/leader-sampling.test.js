@@ -37,10 +37,8 @@ const rig = () => {
       info: async () =>
         `role:master\r\nuptime_in_seconds:${Math.floor(time.ms / 1000)}\r\nrun_id:one\r\ntotal_commands_processed:${time.ms}\r\ncmdstat_setex:calls=${time.ms},usec=1,usec_per_call=1\r\n`,
     })
-    const source = ledSource(/** @type {any} */ (nodes.open(/** @type {any} */ ({ sampler }))), {
-      leads: () => state.leader === name,
-      control,
-    })
+    const opened = /** @type {any} */ (nodes.open(/** @type {any} */ ({ sampler })))
+    const source = ledSource(opened, { leads: () => state.leader === name, control })
     const intervals = boxOfIntervals(name, name === 'a' ? 1 : 2, 1)
     return {
       source,

@@ -73,13 +73,11 @@ test('of 200 searches 93 to 99 % have the answer in their interval, and runs wit
       if (share(middle) < 90) low = middle
       else high = middle
     }
-    const { answer, steps } = played(
-      searchOf({ ...wrong, ceiling: 100 }, high * (0.6 + uniform())),
-      (bytes) => {
-        const value = Math.min(100, share(bytes) + noise * normal())
-        return { bytes, hit_pct: value, checks: [{ ...hits, value, passed: value > 90 }] }
-      },
-    )
+    const search = searchOf({ ...wrong, ceiling: 100 }, high * (0.6 + uniform()))
+    const { answer, steps } = played(search, (bytes) => {
+      const value = Math.min(100, share(bytes) + noise * normal())
+      return { bytes, hit_pct: value, checks: [{ ...hits, value, passed: value > 90 }] }
+    })
     assert.ok(steps <= 9)
     assert.equal(answer.state, 'found')
     if (answer.find.low <= high && high <= answer.find.high) inside++
@@ -112,10 +110,8 @@ test('limits that no memory meets, and one that the smallest server meets', () =
   const at =
     (/** @type {number} */ value, /** @type {any} */ check, /** @type {boolean} */ passed) =>
     (/** @type {number} */ bytes) => ({ bytes, hit_pct: value, checks: [{ ...check, value, passed }] })
-  assert.deepEqual(played(searchOf(curve), at(70, hits, false)), {
-    answer: { state: 'none', find: null, binds: hits.text, confirmed: null },
-    steps: 1,
-  })
+  const answer = { state: 'none', find: null, binds: hits.text, confirmed: null }
+  assert.deepEqual(played(searchOf(curve), at(70, hits, false)), { answer, steps: 1 })
   assert.equal(played(searchOf(curve), at(9000, slow, false)).answer.state, 'none')
   assert.equal(played(searchOf(curve), at(10, slow, true)).answer.state, 'least')
 })

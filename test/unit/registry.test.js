@@ -18,43 +18,32 @@ const good = {
   prometheus: [counter('lags_total', 'lags', 'lags.count')],
   done: 'lags.count',
 }
-const other = {
-  ...{ name: 'other', record: { 'other.count': amount('count') }, result: { other: figure } },
-  metrics: {},
-}
+const record = { 'other.count': amount('count') }
+const other = { name: 'other', record, result: { other: figure }, metrics: {} }
 
 test('a list without a fault is frozen, and its own', () => {
   assert.deepEqual(faultsOf([good, other]), [])
   assert.ok(Object.isFrozen(registered([good, other], {})))
 })
 
-const [metrics, prometheus] = [good.metrics['lags.count'], [counter('lags_total', 'others', 'other.count')]]
+const [lags, prometheus] = [good.metrics['lags.count'], [counter('lags_total', 'others', 'other.count')]]
 for (const [what, wrong, fault] of /** @type {[string, object, RegExp][]} */ ([
   ['a name', { name: 'lags' }, /^the name 'lags' is of 'lags' and of 'lags': give one of them another name$/],
-  [
-    'a field',
-    { record: good.record },
-    /^the field of a second 'lags.count' is of 'lags' and of 'other': give/,
-  ],
+  ['a field', { record: good.record }, /^the field of a second 'lags.count' is of 'lags' and of 'other'/],
   ['a section', { result: { lag_us: figure } }, /^the section 'lag_us' is of 'lags' and of 'other': give/],
-  [
-    'a metric',
-    { metrics: { 'lags.count': metrics } },
-    /^the metric 'lags.count' is of 'lags' and of 'other': give/,
-  ],
+  ['a metric', { metrics: { 'lags.count': lags } }, /^the metric 'lags.count' is of 'lags' and of 'other'/],
   [
     'a Prometheus series',
     { prometheus },
-    /^the Prometheus series 'lags_total\{\}' is of 'lags' and of 'other': give/,
+    /^the Prometheus series 'lags_total\{\}' is of 'lags' and of 'other'/,
   ],
 ]))
   test(`${what} that is claimed twice`, () => {
     const [found, ...more] = faultsOf([good, { ...other, ...wrong }])
     assert.match(found, fault)
     assert.deepEqual(more, [])
-    assert.throws(() => registered([good, { ...other, ...wrong }], {}), {
-      message: `lib/measures: ${found}`,
-    })
+    const message = `lib/measures: ${found}`
+    assert.throws(() => registered([good, { ...other, ...wrong }], {}), { message })
   })
 
 test('a metric that is in no result', () => {
@@ -98,10 +87,7 @@ test('a section that is in a list twice', () => {
 })
 
 test('a metric of two sections, or of a section and a measure', () => {
-  const [one, two] = [
-    owned('one', { 'one.max': metric('a', 'us') }),
-    owned('two', { 'one.max': metric('b', 'us') }),
-  ]
+  const [one, two] = ['one', 'two'].map((name) => owned(name, { 'one.max': metric(name, 'us') }))
   assert.deepEqual(faultsOf([], [one, two]), [
     "the metric 'one.max' is of 'the section one' and of 'the section two': give one of them another name",
   ])

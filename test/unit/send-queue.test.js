@@ -12,11 +12,8 @@ import { notes, testScenes } from '../helpers/scenes.js'
 const queueWith = (changes) => async () => {
   const { note, taken } = notes()
   const { connections, done, sent, options } = sceneOfQueues()
-  const queue = sendQueueOf({
-    ...options,
-    sharing: { ...options.sharing, ...changes },
-    underWay: underWayOf(8, () => {}),
-  })
+  const sharing = { ...options.sharing, ...changes }
+  const queue = sendQueueOf({ ...options, sharing, underWay: underWayOf(8, () => {}) })
   await queue.connect()
   const [connection] = connections
   const before = { sent: 0, bytes: 0 }

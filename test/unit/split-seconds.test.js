@@ -73,12 +73,9 @@ for (const [kind, measures] of Object.entries(kinds))
       const parts = boxes.map((lines) => {
         const at = below(lines.length)
         const before = folded(fields, lines.slice(0, at))
-        const kept = Object.fromEntries(
-          Object.entries(before).map(([path, sum]) => [
-            path,
-            fields[path].kind === 'times' ? sum : JSON.parse(JSON.stringify(sum)),
-          ]),
-        )
+        const kept = { ...before }
+        for (const [path, sum] of Object.entries(before))
+          if (fields[path].kind !== 'times') kept[path] = JSON.parse(JSON.stringify(sum))
         const fold = foldOf(fields, kept)
         for (const line of lines.slice(at)) fold.add(line)
         return fold.sum

@@ -27,15 +27,14 @@ test('a run is steady when three seconds after the first agree in rate, latency 
 const windowAt = (plan) => {
   let nowMs = 0
   const whole = { offered: 5000, acked: 5000, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 }
-  const window = measuringWindow(
-    /** @type {any} */ ({
-      plan: {
-        ...{ rate: null, pacing: 'smooth', schedule: 'even', spacingMs: 300, nominalHz: 10_000 },
-        ...plan,
-      },
-      ...{ ledger: { whole }, onOpen: () => {}, sampler: { mark: async () => {} }, elapsed: () => nowMs },
-    }),
-  )
+  const even = { rate: null, pacing: 'smooth', schedule: 'even', spacingMs: 300, nominalHz: 10_000 }
+  const known = {
+    ledger: { whole },
+    onOpen: () => {},
+    sampler: { mark: async () => {} },
+    elapsed: () => nowMs,
+  }
+  const window = measuringWindow(/** @type {any} */ ({ plan: { ...even, ...plan }, ...known }))
   const at = (/** @type {number} */ ms, /** @type {any} */ second) => {
     nowMs = ms
     return window.endWarmUp(second)
