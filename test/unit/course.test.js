@@ -116,11 +116,8 @@ test('a stretch without a rate begins a tick whenever there is room', () => {
 })
 
 const noItems = () => ({ offered: 0, acked: 0, failed: 0, uncertain: 0, dropped: 0, unsettled: 0 })
-const steps = {
-  judge: () => ({ passed: true, achieved: 0 }),
-  stop: new AbortController().signal,
-  onStep: () => {},
-}
+const judged = () => ({ passed: true, achieved: 0 })
+const steps = { judge: judged, stop: new AbortController().signal, onStep: () => {} }
 /** Where the conductor finds what was counted. @param {ReturnType<typeof noItems>} whole */
 const kept = (whole) => ({
   records: /** @type {any} */ ({ ledger: { whole }, restart() {} }),

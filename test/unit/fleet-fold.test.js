@@ -186,10 +186,8 @@ test('a fleet has what its boxes came to with --reconnects, and the CPU of boxes
     return { ...boxOfIntervals(`box-${n}`, n, n).next(), reconnects: found }
   })
   const reads = { v: 1, box: 'reader', seq: 1, kind: 'consumer', at_ms: 1000, epoch_ms: 0, items_per_s: 5 }
-  const fold = foldOf(...seconds.map((second) => decodeInterval(encodeInterval(second))), {
-    ...reads,
-    client: { over_s: 1, cpu_s: 0.25 },
-  })
+  const written = seconds.map((second) => decodeInterval(encodeInterval(second)))
+  const fold = foldOf(...written, { ...reads, client: { over_s: 1, cpu_s: 0.25 } })
   fold.rest()
   const checkpoint = storedOf(fold)
   const madeOf = (/** @type {string[]} */ names, /** @type {typeof ofWriters} */ measures) => {

@@ -167,10 +167,8 @@ test('commands of a worker', () => {
   const known = { worker: 'w.1', take: 3, waitS: 0.25, waitMs: 250, reclaimMs: 5000 }
   const lines = (/** @type {any} */ work, /** @type {string[]} */ ...texts) => {
     const jobs = texts.map((text) => ({ handle: text, text }))
-    return strategy
-      .boundWork(work)
-      .commands(known, jobs)
-      .map((args) => args.join(' '))
+    const commands = strategy.boundWork(work).commands(known, jobs)
+    return commands.map((args) => args.join(' '))
   }
   const move = 'LMOVE p:{jobs}:list p:{jobs}:list:taken:w.1 RIGHT LEFT'
   assert.deepEqual(lines(workers.take), [move, move, move])

@@ -151,11 +151,8 @@ test('a table that is too narrow for its columns of rank 1 has its names in line
     'name                                cost  again  least',
     'a name that takes all of the room  12 µs  12 µs  12 µs',
   ])
-  assert.deepEqual(stacked.inText(30, false), [
-    '   cost  again  least',
-    'a name that takes all of the room',
-    '  12 µs  12 µs  12 µs',
-  ])
+  const narrow = ['   cost  again  least', 'a name that takes all of the room', '  12 µs  12 µs  12 µs']
+  assert.deepEqual(stacked.inText(30, false), narrow)
 })
 
 test('each answer has a name and a schema of its own, which refuses another answer', () => {

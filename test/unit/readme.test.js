@@ -33,11 +33,9 @@ test('published ratios follow from the runs in docs/data', (t) => {
   const folder = ownFolder(t, 'data')
   const cpu = 'server.cpu_us_per_item_net'
   const listCosts = () => {
-    const found = documents(folder)
-      .get('models')
-      ?.ratios.find(({ label, figure }) => label.startsWith('list / sorted set') && figure === cpu)
-    assert.ok(found)
-    return found.ours.ratio
+    const { ratios } = documents(folder).get('models') ?? assert.fail()
+    const found = ratios.find(({ label, figure }) => label.startsWith('list / sorted set') && figure === cpu)
+    return found?.ours.ratio ?? assert.fail()
   }
   copyFileSync(join(dataFolder, 'models.ndjson'), join(folder, 'models.ndjson'))
   const before = listCosts()

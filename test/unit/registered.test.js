@@ -28,14 +28,10 @@ const exportsOf = async (path) =>
     ([, one]) => one !== null,
   )
 
-/** Modules of a folder and its folders. @param {string} folder */
-const within = (folder) => modulesIn(folder)
-
 test('a strategy is in the list of lib/workloads/index.js', async () => {
   const named = new Set(allStrategies().map(({ name }) => name))
-  const modules = within('lib/workloads').filter((path) =>
-    /from '(\.\.|\.)\/declare\.js'/.test(sourceOf(path)),
-  )
+  const declares = /from '(\.\.|\.)\/declare\.js'/
+  const modules = modulesIn('lib/workloads').filter((path) => declares.test(sourceOf(path)))
   let found = 0
   for (const path of modules)
     for (const one of (await exportsOf(path)).flatMap(([, exported]) => exported)) {
@@ -52,7 +48,7 @@ test('a strategy is in the list of lib/workloads/index.js', async () => {
 
 test('a measure is in the list of lib/measures/index.js', async () => {
   const named = new Set(MEASURES.map(({ name }) => name))
-  for (const path of within('lib/measures'))
+  for (const path of modulesIn('lib/measures'))
     for (const [, one] of await exportsOf(path)) {
       if (typeof one !== 'object' || one === null || !('record' in one && 'summary' in one && 'name' in one))
         continue

@@ -27,11 +27,10 @@ const openedFull = (outDir, name) => {
   symlinkSync('/dev/full', join(outDir, 'full', name))
   return opened(outDir, 'full')
 }
-const lines = (/** @type {string} */ path) =>
-  readFileSync(path, 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line))
+const lines = (/** @type {string} */ path) => {
+  const all = readFileSync(path, 'utf8').split('\n')
+  return all.slice(0, -1).map((line) => JSON.parse(line))
+}
 const document = resultDocument(sampleParts())
 const optionError = (/** @type {RegExp} */ message) => (/** @type {unknown} */ error) =>
   error instanceof OptionError && message.test(error.message)

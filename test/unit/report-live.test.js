@@ -95,9 +95,8 @@ test('a narrower terminal has broken the lines: all their rows are cleared, and 
   const { stream, written } = terminal(100)
   const view = liveView({ stream, log: silent })
   view.update(snapshot())
-  const rows = written()
-    .split('\n')
-    .reduce((sum, line) => sum + Math.ceil(line.length / 30), 0)
+  const lines = written().split('\n')
+  const rows = lines.reduce((sum, line) => sum + Math.ceil(line.length / 30), 0)
   stream.columns = 30
   stream.emit('resize')
   assert.equal(written(), `\x1b[${rows - 1}A\r\x1b[J${liveLine(snapshot(), 29)}`)

@@ -28,10 +28,10 @@ const hostileRecord = () => {
 }
 
 /** Tags as a parser sees them outside of scripts and styles. @param {string} page */
-const tagsOf = (page) =>
-  [...page.replace(/<(script|style)\b[^>]*>[\s\S]*?<\/\1>/g, '').matchAll(/<([a-z][a-z0-9]*)/g)].map(
-    ([, tag]) => tag,
-  )
+const tagsOf = (page) => {
+  const plain = page.replace(/<(script|style)\b[^>]*>[\s\S]*?<\/\1>/g, '')
+  return Array.from(plain.matchAll(/<([a-z][a-z0-9]*)/g), ([, tag]) => tag)
+}
 
 /** RFC 4180, as a spreadsheet reads it. @param {string} text */
 const parsed = (text) => {
@@ -122,9 +122,8 @@ test('CSV of a run: a row a second, a row a node and second, and every figure', 
 test('the script of a page has all that its modules import of each other', async () => {
   const page = String((await pageFiles(sampleRecord()))['report.html'])
   const [, script = ''] = /<script type="module">([\s\S]*?)<\/script>/.exec(page) ?? []
-  const browser = ['script', 'figures', 'theme', 'element'].map(
-    (name) => `lib/report/page/browser/${name}.js`,
-  )
+  const parts = ['script', 'figures', 'theme', 'element']
+  const browser = parts.map((name) => `lib/report/page/browser/${name}.js`)
   const imported = [...browser, 'lib/chart/theme.js', 'lib/base/units.js'].flatMap((path) =>
     [...sourceOf(path).matchAll(/^import \{ (.*) \} from/gm)].flatMap(([, names]) => names.split(', ')),
   )

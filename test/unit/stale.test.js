@@ -107,12 +107,10 @@ test('the number in front of a value is read as it was written', () => {
   }
 })
 
-const node = (/** @type {string} */ address, /** @type {string} */ masterAddress = '') => ({
-  ...{ address, host: '', port: 1, shard: 1 },
-  ...(masterAddress
-    ? { role: /** @type {const} */ ('replica'), masterAddress }
-    : { role: /** @type {const} */ ('master') }),
-})
+const node = (/** @type {string} */ address, /** @type {string} */ masterAddress = '') => {
+  const role = /** @type {'replica' | 'master'} */ (masterAddress ? 'replica' : 'master')
+  return { address, host: '', port: 1, shard: 1, role, ...(masterAddress && { masterAddress }) }
+}
 
 test('the nearest node of a shard is that with the shortest of several round trips', async () => {
   const nodes = [node('m:1'), node('near:1', 'm:1'), node('away:1', 'm:1')]
