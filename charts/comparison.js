@@ -1,15 +1,17 @@
 import { mean } from '../lib/base/sums.js'
-import { changeWords, intervalWords, verdictWords } from '../lib/chart/change-words.js'
 import {
   axisStyle,
+  changeWords,
   chart,
   colour,
+  intervalWords,
   legendOf,
   lyingAxis,
   namesAxis,
   roundDots,
   uprightAxis,
   valuesBeside,
+  verdictWords,
   whiskers,
 } from '../lib/chart/parts.js'
 import { formatted } from '../lib/chart/theme.js'

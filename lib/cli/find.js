@@ -26,7 +26,7 @@ import { commandLineOf } from './again.js'
 import { printData } from './answer.js'
 import { cachesOfTarget, thresholdCode } from './ending.js'
 import { documentDuring, startReaders } from './find-readers.js'
-import { ownFolder } from './fleet-files.js'
+import { ownFolder } from './run.js'
 import { screenOf } from './screen.js'
 
 /**

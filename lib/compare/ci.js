@@ -1,7 +1,7 @@
 // A comparison for CI: JUnit, and the JSON of github-action-benchmark. Pure.
 
 import { plainText } from '../base/units.js'
-import { intervalWords, verdictWords } from '../chart/change-words.js'
+import { intervalWords, verdictWords } from '../chart/parts.js'
 import { shownFigure } from '../report/cells.js'
 import { escaped } from '../report/page/html.js'
 import { conclusionOf, rulingWords } from './conclusion.js'

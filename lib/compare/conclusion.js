@@ -1,6 +1,6 @@
 // What a comparison comes to, in sentences. Pure.
 import { plainText } from '../base/units.js'
-import { changeWords, differenceWords, effectWords, intervalWords } from '../chart/change-words.js'
+import { changeWords, differenceWords, effectWords, intervalWords } from '../chart/parts.js'
 import { shownFigure } from '../report/cells.js'
 
 /**

@@ -1,7 +1,7 @@
 // The answer of `millrace compare` and `millrace diff`: its shape, its sentence, and its report.
 import { forest, runsInOrder } from '../../charts/comparison.js'
 import { dash, several } from '../base/units.js'
-import { differenceWords, effectWords, intervalWords, verdictWords } from '../chart/change-words.js'
+import { differenceWords, effectWords, intervalWords, verdictWords } from '../chart/parts.js'
 import { shownFigure } from '../report/cells.js'
 import { answer, figure, only, table, words } from '../report/kit.js'
 import { bestWords, rowOfSide, rulingWords } from './conclusion.js'

@@ -1,8 +1,8 @@
 // Clients that put jobs into a queue, each job once.
 import { makerName } from '../../workloads/queue/job.js'
 import { behind } from '../clients/in-flight.js'
+import { connectionsWords, words as ofClients } from '../clients/index.js'
 import { plan as clientsPlan } from '../clients/plan.js'
-import { connectionsWords, words as ofClients } from '../clients/words.js'
 import { names } from '../names.js'
 import { operationsLoad } from '../operations.js'
 import { undivided } from '../parts.js'

@@ -1,7 +1,7 @@
 // Clients over all numbers, one pass after the other.
 import { playsPasses } from '../../workloads/index.js'
+import { words } from '../clients/index.js'
 import { plan as clientsPlan } from '../clients/plan.js'
-import { words } from '../clients/words.js'
 import { names } from '../names.js'
 import { operationsLoad } from '../operations.js'
 import { undivided } from '../parts.js'

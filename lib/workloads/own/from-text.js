@@ -21,13 +21,14 @@ import {
   time,
 } from '../declare.js'
 import { ttl, value } from '../latest/parts.js'
+import { needNames } from '../needs.js'
+import { longestLifetimeS } from './commands.js'
 import { compile } from './compile.js'
 import { random, writer } from './fields.js'
 import { bytesStored, wordsIn } from './item-counts.js'
 import { linesOf, mixSchema, modelOfMix } from './mix-text.js'
 import { modelDeclaration, scriptsRule } from './model.js'
-import { schema } from './schema.js'
-import { parsed, patternOf, templateParts } from './template.js'
+import { namePattern, parsed, patternOf, templateParts } from './template.js'
 
 /**
  * @import { Document, Node } from 'yaml'
@@ -42,6 +43,77 @@ import { parsed, patternOf, templateParts } from './template.js'
  * @property {Record<string, string | { type: string, lifetime?: Lifetime }>} [keys]
  * @property {{ ids: string, id?: string, value?: string }} [read]
  */
+
+// What a model in YAML may hold; what the texts in it mean, compile.js checks.
+
+const someText = { type: 'string', minLength: 1 }
+const someLifetime = { anyOf: [{ type: 'integer', minimum: 1, maximum: longestLifetimeS }, { const: 'ttl' }] }
+const types = ['string', 'list', 'set', 'zset', 'hash', 'stream']
+
+// Names of what is counted of replies, which are parts of names of metrics.
+const replyName = { type: 'string', pattern: '^[a-z][a-z0-9_]{0,29}$' }
+
+/** What a command may count. */
+export const repliesSchema = {
+  counts: {
+    type: 'object',
+    minProperties: 1,
+    additionalProperties: false,
+    properties: Object.fromEntries(['zero', 'one', 'other', 'nil', 'bulk'].map((kind) => [kind, replyName])),
+  },
+  number: replyName,
+}
+
+/** What the model is good for, as `millrace choose` asks. */
+export const meetsSchema = { type: 'array', items: { enum: [...needNames] } }
+
+/** A model in YAML. */
+export const modelSchema = Object.freeze({
+  type: 'object',
+  additionalProperties: false,
+  required: ['write'],
+  properties: {
+    name: { type: 'string', pattern: namePattern },
+    title: someText,
+    meets: meetsSchema,
+    keys: {
+      type: 'object',
+      minProperties: 1,
+      additionalProperties: {
+        type: ['string', 'object'],
+        additionalProperties: false,
+        required: ['type'],
+        properties: { type: { enum: types }, lifetime: someLifetime },
+        if: { type: 'string' },
+        // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+        then: { enum: types },
+      },
+    },
+    write: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: ['string', 'object'],
+        minLength: 1,
+        additionalProperties: false,
+        required: ['command'],
+        properties: {
+          command: someText,
+          every: { type: 'string', pattern: '^\\d+(ms|s|m)$' },
+          per: { enum: ['item', 'tick'] },
+          retry: { enum: ['safe', 'never'] },
+          ...repliesSchema,
+        },
+      },
+    },
+    read: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['ids'],
+      properties: { ids: someText, id: someText, value: someText },
+    },
+  },
+})
 
 // A compiled model as a declaration, the same object as that of a built-in strategy.
 
@@ -367,7 +439,7 @@ export const modelOfYaml = (path, text, name, onlyReads = false) => {
   if (error) throw new OptionError(`${at(error.pos[0])}: ${plainText(error.message.split('\n', 1)[0])}`)
   const data = plainDataOf(document, place([]))
   const isMix = data?.mix !== undefined
-  const fault = firstFault(data, isMix ? mixSchema : schema)
+  const fault = firstFault(data, isMix ? mixSchema : modelSchema)
   if (fault) {
     const where = fault.extra === null ? place(fault.path) : nameAt([...fault.path, fault.extra])
     throw new OptionError(`${where()}: ${fault.sentence}`)

@@ -25,11 +25,11 @@ import {
   typeOfCommand,
 } from './commands.js'
 import { random, writer } from './fields.js'
-import { modelOfLines, modelOfYaml } from './from-text.js'
+import { meetsSchema, modelOfLines, modelOfYaml, repliesSchema } from './from-text.js'
 import { modelDeclaration, sampleFields, scriptsRule } from './model.js'
 import { announcedKey } from './patterns.js'
-import { meetsSchema, namePattern, repliesSchema } from './schema.js'
 import { scriptFault } from './scripts.js'
+import { namePattern } from './template.js'
 
 /**
  * @import { Declaration, Command, Family } from '../declare.js'

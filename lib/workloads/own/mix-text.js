@@ -15,8 +15,16 @@ import {
   typeOfCommand,
 } from './commands.js'
 import { declarationOfMix } from './mix.js'
-import { namePattern } from './schema.js'
-import { mixPattern, mixPlaceholders, parsed, patternOf, refuse, templateParts, wordsOf } from './template.js'
+import {
+  mixPattern,
+  mixPlaceholders,
+  namePattern,
+  parsed,
+  patternOf,
+  refuse,
+  templateParts,
+  wordsOf,
+} from './template.js'
 
 /**
  * @import { Place } from './template.js'

@@ -189,6 +189,9 @@ export const wordsOf = (line, allowed = placeholders) => {
   return words
 }
 
+/** Names of models. */
+export const namePattern = '^[a-z][a-z0-9-]{0,39}$'
+
 /** A pattern as it would be written: equal ones are the same key. @param {readonly (string | Placeholder)[]} parts */
 export const patternOf = (parts) =>
   parts
