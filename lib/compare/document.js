@@ -154,9 +154,9 @@ const differenceIn = ({ baseline, other, verdict, ...found }) => ({
 })
 
 /** The comparison of a document. @param {CompareAnswer} answer @returns {Comparison} */
-export const comparisonIn = ({ metrics, thresholds, ranks, ...answer }) => ({
+export const comparisonIn = ({ metrics, thresholds, ranks, invalid, ...answer }) => ({
   ...answer,
-  baseline: { name: answer.baseline, invalid: answer.invalid },
+  baseline: { name: answer.baseline, invalid },
   other: { name: answer.other, invalid: [] },
   rows: metrics.map(({ label, name, primary, ...found }) => ({
     label,
