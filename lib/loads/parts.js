@@ -4,7 +4,9 @@ import { availableParallelism } from 'node:os'
 import { OptionError } from '../base/errors.js'
 import { mix } from '../base/random.js'
 import { chunkRange } from '../base/ranges.js'
+import { exactly } from '../base/typed.js'
 import { several } from '../base/units.js'
+import { turnsOf } from '../plan/turns.js'
 import { drawsOf, isDrawn } from '../traffic/items.js'
 import { strategyNamed } from '../workloads/index.js'
 
@@ -12,8 +14,8 @@ import { strategyNamed } from '../workloads/index.js'
  * @import { AgentRange, Plan } from './plan.js'
  * @import { Schedule } from './dues.js'
  *
- * @typedef {{ number: number, of: number, clients?: { first: number, of: number } }} Part of a plan that a thread plays, from 0;
- *   clients: which of all its clients are
+ * @typedef {{ number: number, of: number, clients?: { first: number, of: number }, turns?: true }} Part of a plan that a thread
+ *   plays, from 0; clients: which of all its clients are; turns: it has some of the ticks, of all writers
  *
  * @typedef {object} Sharing of a kind of load
  * @property {(plan: Plan) => number} most parts that there can be
@@ -47,6 +49,22 @@ const agentsOf = (agents, { number, of }) => {
   return [{ agent, ...chunkRange(range, pieces, number - from) }]
 }
 
+// One thread sends as many within 10 ms.
+const itemsOfTurn = 20_000
+
+/**
+ * Whether threads take turns: ticks are so many and so small that they need not be sent by all threads together.
+ * @param {Plan} plan
+ * @param {number} of
+ */
+const areTurns = (plan, of) =>
+  isCut(plan) &&
+  plan.driver === 'socket' &&
+  plan.schedule !== 'none' &&
+  !plan.rates &&
+  plan.chunks >= of &&
+  plan.items <= plan.chunks * itemsOfTurn
+
 /** Ticks: batches of writers. @type {Sharing} */
 export const byWriters = {
   most: (plan) =>
@@ -57,9 +75,10 @@ export const byWriters = {
     isCut(plan)
       ? 'a batch has no more items'
       : `${several(plan.agents.length, 'writer')} of drawn or counted items, or in a closed loop, cannot be cut (-t)`,
-  part(plan, part) {
-    const agents = agentsOf(plan.agents, part)
-    const items = itemsOf(agents)
+  part(plan, share) {
+    const part = areTurns(plan, share.of) ? { ...share, turns: exactly(true) } : share
+    const agents = part.turns ? plan.agents : agentsOf(plan.agents, part)
+    const items = part.turns ? turnsOf({ ...plan, part }).items() : itemsOf(agents)
     const { connections, reconnectHz, nominalHz, periodMs } = plan
     return {
       ...plan,

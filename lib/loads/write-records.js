@@ -1,5 +1,6 @@
 // Counts and latencies of a writing run.
 
+import { turnsOf } from '../plan/turns.js'
 import { binned } from '../probes/bunching.js'
 import { latencyOf, series } from '../probes/latency.js'
 import { noCounts } from '../probes/ledger.js'
@@ -65,6 +66,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep =
     : own
   const lateness = series({ isFolded: true })
   const late = tickCounter()
+  const { isLed } = turnsOf(plan)
   // Threads share what comes at once, so none of them sees how much it is.
   const seen = isRandom(plan) && !plan.part ? { due: binned(), sent: binned() } : null
   /** @type {number | null} */
@@ -83,7 +85,7 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep =
       if (!account.measured || firstMs === null) return
       const behindMs = firstMs - dueMs
       lateness.record(behindMs * 1000)
-      if (behindMs > lateMs) late.add(index)
+      if (behindMs > lateMs && isLed(index)) late.add(index)
     },
     /** Call when an operation of a schedule was sent. @param {number} behindMs @param {number} nowMs */
     sent(behindMs, nowMs) {

@@ -59,6 +59,7 @@ const byAgentOf = (threads) => {
  */
 export const recordsInThreads = (plan, isMeasured) => {
   const threads = partsOf(plan, writingOf(plan).sharing).map((part) => threadOf(part, isMeasured))
+  const areTurns = threads.some(({ part }) => part.part?.turns)
   // Nothing is recorded here but what the threads say.
   const own = recordsOf(plan, isMeasured)
   const { failedBy, errorsBy, repeatedBy } = own.ledger
@@ -85,16 +86,22 @@ export const recordsInThreads = (plan, isMeasured) => {
     const unknown = failed + uncertain - total(failedBy)
     if (unknown > 0 && threads.some(({ isLost }) => isLost)) failedBy[lostCause] = unknown
   }
-  /** @param {(sums: Sums['ticks']) => number} of */
-  const mostTicks = (of) => Math.max(0, ...seconds().map(({ sums }) => of(sums.ticks)))
+  /** Each thread has all ticks, or those of its turns. @param {(sums: Sums['ticks']) => number} of */
+  const ticksBy = (of) => {
+    const all = seconds().map(({ sums }) => of(sums.ticks))
+    return areTurns ? all.reduce((sum, n) => sum + n, 0) : Math.max(0, ...all)
+  }
 
   return {
     ...own,
     threads,
     ledger,
-    lateTicks: () => mostTicks(({ late }) => late),
-    measuredTicks: () => mostTicks(({ count }) => count),
-    nextTick: () => mostTicks(({ next }) => next),
+    lateTicks: () => ticksBy(({ late }) => late),
+    measuredTicks: () => ticksBy(({ count }) => count),
+    nextTick() {
+      const all = seconds().map(({ sums }) => sums.ticks.next)
+      return areTurns && all.length > 0 ? Math.min(...all) : Math.max(0, ...all)
+    },
     firstBehindMs: () => {
       const known = seconds().flatMap(({ behindMs }) => behindMs ?? [])
       return known.length > 0 ? Math.max(...known) : null

@@ -2,6 +2,7 @@
 import { chunkRange } from '../base/ranges.js'
 import { exactly } from '../base/typed.js'
 import { tickValues } from '../plan/tick-values.js'
+import { turnsOf } from '../plan/turns.js'
 import { isDrawn } from '../traffic/items.js'
 import { encode, encodedSize, plainArgument } from '../wire/encode.js'
 import { slotCount, slotOf } from '../wire/slot.js'
@@ -314,10 +315,12 @@ export const tickBatchesOf = async (
     return true
   }
   if (!isFresh) {
-    for (const [a, range] of plan.agents.entries()) {
+    const { rangeOf } = turnsOf(plan)
+    for (let a = 0; a < plan.agents.length; a++) {
       for (let k = 0; k < plan.chunks; k++) {
         const chunk = a * plan.chunks + k
-        byChunk[chunk] = batchesIn(chunkRange(range, plan.chunks, k), values, isKept)
+        const range = rangeOf(a, k)
+        if (range) byChunk[chunk] = batchesIn(range, values, isKept)
         onEncoding?.((chunk + 1) / (plan.agents.length * plan.chunks))
         // Encoding a long plan must not keep timers and signals waiting.
         await new Promise((resolve) => setImmediate(resolve))

@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { writingOf } from '../../lib/loads/index.js'
 import { partsOf, scheduleOfPart } from '../../lib/loads/parts.js'
+import { turnsOf } from '../../lib/plan/turns.js'
 import { scheduleOf } from '../../lib/traffic/arrivals.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { Settings } from '../../settings.js' */
+/** @import { Plan } from '../../lib/loads/plan.js' */
 /** @import { Schedule } from '../../lib/loads/dues.js' */
 
 /** @param {Partial<Settings>} settings @param {number[]} [agents] */
@@ -19,19 +21,29 @@ const partsIn = (settings, agents = [1]) => {
 const upTo = (n) => Array.from({ length: n }, (_, i) => i + 1)
 const ascending = (/** @type {number[]} */ all) => all.sort((a, b) => a - b)
 
-const cuts = ['1 2 1', '1 7 3', '3 2 4', '3 8 2', '8 8 1', '9 4 5'].map((line) => line.split(' ').map(Number))
-for (const [totalAgents, threads, chunks] of cuts)
+/** The items of a part, as it writes them in an interval. @param {Plan} part */
+const itemsOf = (part) => {
+  const { rangeOf } = turnsOf(part)
+  return Array.from({ length: part.chunks }, (_, k) =>
+    part.agents.flatMap((_, a) => {
+      const { first, count } = rangeOf(a, k) ?? { first: 0, count: 0 }
+      return Array.from({ length: count }, (_, i) => first + i)
+    }),
+  ).flat()
+}
+
+/** Writers, threads and batches of an interval. @param {readonly string[]} lines */
+const cutsOf = (lines) => lines.map((line) => line.split(' ').map(Number))
+
+for (const [totalAgents, threads, chunks] of cutsOf(['1 2 1', '1 7 3', '3 8 2', '8 8 1']))
   test(`${totalAgents} writers in ${threads} threads: every item is of one part, and whole writers where there are enough`, () => {
     const settings = /** @type {const} */ ({ quantity: 1003, totalAgents, chunks, threads, connections: 5 })
     const { plan, parts } = partsIn(settings, upTo(totalAgents))
     assert.equal(parts.length, threads)
-    const items = parts.flatMap(({ agents }) =>
-      agents.flatMap(({ first, count }) => Array.from({ length: count }, (_, i) => first + i)),
-    )
-    assert.deepEqual(ascending(items), upTo(1003))
-    for (const { agents, items: own, nominalHz, connections } of parts) {
-      const sum = agents.reduce((all, { count }) => all + count, 0)
-      assert.equal(own, sum)
+    assert.deepEqual(ascending(parts.flatMap(itemsOf)), upTo(1003))
+    for (const part of parts) {
+      const { agents, items: own, nominalHz, connections } = part
+      assert.equal(own, itemsOf(part).length)
       assert.equal(nominalHz, own)
       assert.ok(connections >= 1)
       for (const { agent, first, count } of agents) {
@@ -43,6 +55,46 @@ for (const [totalAgents, threads, chunks] of cuts)
       }
     }
   })
+
+for (const [totalAgents, threads, chunks] of cutsOf(['1 2 3', '1 8 10', '3 2 4', '8 8 10', '9 7 20']))
+  test(`${totalAgents} writers in ${threads} threads with ${chunks} ticks take turns: none wakes for all ticks`, () => {
+    const settings = /** @type {const} */ ({ quantity: 1003, totalAgents, chunks, threads })
+    const { parts } = partsIn(settings, upTo(totalAgents))
+    assert.deepEqual(ascending(parts.flatMap(itemsOf)), upTo(1003))
+    let taken = 0
+    let led = 0
+    for (const part of parts) {
+      const { isTaken, isLed } = turnsOf(part)
+      assert.equal(part.items, itemsOf(part).length)
+      assert.ok(Math.abs(part.items - 1003 / threads) <= totalAgents + 1, `${part.items} of 1003`)
+      for (let k = 0; k < chunks; k++) {
+        const has = part.agents.some((_, a) => turnsOf(part).rangeOf(a, k) !== null)
+        assert.equal(isTaken(chunks + k), has)
+        if (has) taken++
+        if (isLed(k)) led++
+      }
+    }
+    assert.ok(taken < chunks + threads, `${taken} ticks in all threads`)
+    assert.equal(led, chunks)
+  })
+
+test('threads do not take turns where a tick is for all of them, or ticks are not drawn apart', () => {
+  const turns = (/** @type {Partial<Settings>} */ settings) =>
+    partsIn({ quantity: 10_000, totalAgents: 2, chunks: 10, threads: 2, ...settings }, [1, 2]).parts.map(
+      ({ part }) => part?.turns === true,
+    )
+  assert.deepEqual(turns({}), [true, true])
+  for (const settings of /** @type {Partial<Settings>[]} */ ([
+    { quantity: 300_000 },
+    { chunks: 1 },
+    { order: 'zipf' },
+    { once: true },
+    { pacing: 'closed' },
+    { rate: 'max' },
+    { driver: 'ioredis' },
+  ]))
+    assert.deepEqual(turns(settings), [false, false], JSON.stringify(settings))
+})
 
 test('clients are shared with their connections, and every operation of the schedule is of one part', () => {
   const settings = { strategy: 'lookup-get', quantity: 100, connections: 10, threads: 4, rate: 1000 }

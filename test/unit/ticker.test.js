@@ -10,11 +10,13 @@ const stepMs = 0.05
 /**
  * When each tick began, by timers that fire late, and how long it was waited for in a busy loop.
  * @param {{ chunks: number, ticks: number, lateMs: number, sleepLateMs?: number }} terms sleepLateMs: else timers cannot sleep
+ * @param {(i: number) => boolean} [isTaken]
  */
-const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
+const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }, isTaken) => {
   let nowMs = 0
   let spunMs = 0
   let turns = 0
+  let wakes = 0
   let waiting = /** @type {{ atMs: number, then: () => void }[]} */ ([])
   const after = (/** @type {() => void} */ then, ms = 0) => {
     waiting.push({ atMs: nowMs + ms, then })
@@ -25,7 +27,7 @@ const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
   let isOver = false
   const pacer = pacerOf({ schedule: 'even', arrivals: 'constant', seed: 1, periodMs: 1000, chunks, ticks })
   ticker({
-    times: { pacer, elapsed: () => nowMs },
+    times: { pacer, elapsed: () => nowMs, isTaken },
     ticks,
     begin: (tick) => (begun[tick] = nowMs - pacer.dueMs(tick)),
     onEnd: () => (isOver = true),
@@ -52,8 +54,9 @@ const begunBy = ({ chunks, ticks, lateMs, sleepLateMs }) => {
     assert.ok(next, 'nothing is waited for')
     nowMs = Math.max(nowMs, next.atMs)
     next.then()
+    wakes++
   }
-  return { begun, spunMs, turns }
+  return { begun, spunMs, turns, wakes }
 }
 
 // A timer is set 1.5 ms early, unless ticks come too often for that.
@@ -84,4 +87,14 @@ test('a tick that is due when its sleep ends begins there, without another turn 
   assert.ok(Math.max(...begun) <= 0.011, `late: ${Math.max(...begun)}`)
   // One that is too early is spun away.
   assert.ok(begunBy({ ...terms, sleepLateMs: 0 }).turns >= 99)
+})
+
+test('nothing wakes for ticks that others begin', () => {
+  const isTaken = (/** @type {number} */ i) => i % 10 === 3 || i % 10 === 4
+  const { begun, wakes } = begunBy({ chunks: 10, ticks: 1000, lateMs: 0.4, sleepLateMs: 0.06 }, isTaken)
+  const numbers = Object.keys(begun).map(Number)
+  assert.equal(numbers.length, 200)
+  assert.ok(numbers.every(isTaken))
+  assert.ok(Math.min(...numbers.map((i) => begun[i])) > -1e-6)
+  assert.ok(wakes <= 201, `${wakes} wakes for 200 ticks`)
 })

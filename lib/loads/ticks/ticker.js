@@ -9,6 +9,7 @@ import { systemTimers } from '../../base/timers.js'
  * @property {ReturnType<typeof pacerOf>} pacer
  * @property {() => number} elapsed milliseconds since the start
  * @property {() => number} [firstTick] asked at the start: those due before it are not this box's own
+ * @property {(i: number) => boolean} [isTaken] others are not begun here
  * @property {() => number} [stopsMs] when the run is stopped, as far as is known: what is due by then is begun, however
  *   late this process is, and nothing that is due later
  */
@@ -32,6 +33,7 @@ const overCheckMs = 20
  */
 export const ticker = ({ times, ticks, begin, onEnd, timers = systemTimers }) => {
   const { pacer, elapsed, firstTick = () => 0, stopsMs = () => Number.POSITIVE_INFINITY } = times
+  const { isTaken = () => true } = times
   let next = 0
   let stopped = false
   /** @type {NodeJS.Timeout | undefined} */
@@ -40,9 +42,14 @@ export const ticker = ({ times, ticks, begin, onEnd, timers = systemTimers }) =>
   let soon
   const early = pacer.spacingMs >= exactFromMs ? earlyMs : 0
 
+  /** From this tick on, the first that is begun here. @param {number} i */
+  const goOn = (i) => {
+    next = i
+    while (!isTaken(next) && (ticks === null || next < ticks)) next++
+  }
   /** Begins the ticks that are due. */
   const beginDue = () => {
-    for (const due = pacer.ticksDue(Math.min(elapsed(), stopsMs())); next < due && !stopped; next++)
+    for (const due = pacer.ticksDue(Math.min(elapsed(), stopsMs())); next < due && !stopped; goOn(next + 1))
       begin(next)
   }
   const wake = () => {
@@ -69,7 +76,7 @@ export const ticker = ({ times, ticks, begin, onEnd, timers = systemTimers }) =>
   }
   return {
     start: () => {
-      next = firstTick()
+      goOn(firstTick())
       wake()
     },
     /** The first tick that was not begun. */

@@ -1,8 +1,9 @@
 // Offers the plan's ticks to a driver, with the plan's pacing, until the time is over or it is stopped.
-import { chunkRange } from '../../base/ranges.js'
 import { alarm, deferred, systemTimers } from '../../base/timers.js'
+import { certain } from '../../base/typed.js'
 import { pacerOf } from '../../plan/pacer.js'
 import { tickValues } from '../../plan/tick-values.js'
+import { turnsOf } from '../../plan/turns.js'
 import { batchDraws, isDrawn } from '../../traffic/items.js'
 import { coursePacing } from '../course-pacing.js'
 import { ticker } from './ticker.js'
@@ -271,6 +272,7 @@ const ticksOf = (needs, { pacer, startMs }) => {
     index,
     draw: isDrawn(plan) ? batchDraws(plan, range) : null,
   }))
+  const { rangeOf, isLed } = turnsOf(plan)
   let lastEpoch = 0
   let openTicks = 0
   let measuredTicks = 0
@@ -298,7 +300,7 @@ const ticksOf = (needs, { pacer, startMs }) => {
     const first = range.first + (plan.once ? pacer.intervalOf(i) * plan.quantity : 0)
     openTicks++
     const measured = dueMs >= measuredFromMs()
-    if (measured && agent.index === 0) measuredTicks++
+    if (measured && agent.index === 0 && isLed(i)) measuredTicks++
     return ledger.open({ agent: agent.agent, first, count: range.count, measured }, closed(then))
   }
   /**
@@ -306,12 +308,12 @@ const ticksOf = (needs, { pacer, startMs }) => {
    * @param {number} i
    * @param {number} dueMs
    * @param {TickValues} values
+   * @param {Range} range
    * @param {(() => void) | null} [then]
    * @returns {Tick}
    */
-  const tickOf = (agent, i, dueMs, values, then) => {
+  const tickOf = (agent, i, dueMs, values, range, then) => {
     const k = pacer.chunkOf(i)
-    const range = chunkRange(agent, plan.chunks, k)
     const account = open(agent, i, dueMs, range, then)
     // Any batch may have any item, so each waits for the one before.
     const chunk = agent.index * plan.chunks + (agent.draw ? 0 : k)
@@ -323,19 +325,27 @@ const ticksOf = (needs, { pacer, startMs }) => {
     /** @param {number} i @param {number} dueMs @param {number} [from] the portion that is begun first */
     begin(i, dueMs, from) {
       const own = values()
-      const ticks = agents.map((agent) => tickOf(agent, i, dueMs, own))
+      /** @type {Tick[]} */
+      const ticks = []
+      for (const agent of agents) {
+        const range = rangeOf(agent.index, pacer.chunkOf(i))
+        if (range) ticks.push(tickOf(agent, i, dueMs, own, range))
+      }
       return tickInPortions({ ticks, driver, ledger, from })
     },
     /** Begins the tick of one writer whole. @param {number} index of the writer @param {number} i @param {number} dueMs @param {() => void} then */
     write(index, i, dueMs, then) {
-      const ticks = [tickOf(agents[index], i, dueMs, values(), then)]
+      const range = certain(rangeOf(index, pacer.chunkOf(i)))
+      const ticks = [tickOf(agents[index], i, dueMs, values(), range, then)]
       const tick = tickInPortions({ ticks, driver, ledger })
       while (!tick.next()) {}
     },
     /** Drops a whole tick: none of its commands is sent. @param {number} i @param {number} dueMs */
     skip(i, dueMs) {
-      for (const agent of agents)
-        ledger.skip(open(agent, i, dueMs, chunkRange(agent, plan.chunks, pacer.chunkOf(i))))
+      for (const agent of agents) {
+        const range = rangeOf(agent.index, pacer.chunkOf(i))
+        if (range) ledger.skip(open(agent, i, dueMs, range))
+      }
     },
     areOpen: () => openTicks > 0,
     measuredTicks: () => measuredTicks,
@@ -387,6 +397,7 @@ const pacingOf = (needs, { pacer, startMs, elapsed, isLate, isStopped, finish },
       elapsed,
       firstTick: () => (isLate() ? pacer.ticksDue(elapsed()) : 0),
       stopsMs: () => stopsAtMs() - startMs(),
+      isTaken: turnsOf(plan).isTaken,
     },
     servers: driver,
     ticks,
