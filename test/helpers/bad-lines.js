@@ -51,6 +51,44 @@ const producerLines = String.raw`
 --limit 5 -> ^unknown option --limit
 5 -> ^unexpected word on the command line \(not shown: it may be a password\)$
 --password pass word --host h -> ^unexpected word on the command line after --password \(not shown
+-t 4 -a 5 -> ^--agent.*--total-agents
+-q 5 -t 8 -> ^--quantity.*--total-agents
+--quantitty 5 -> ^unknown option --quantitty.*--quantity
+-c 20 -q 10 -> ^--chunks
+--run no/slash -> ^--run must be
+--duration 5 --intervals 2 -> ^--duration and --intervals exclude each other
+--strategy counter-loop --with bundle-size=5 -> ^--with bundle-size is not an option of counter-loop
+--strategy counter-script --with lose-every=5 -> ^--with lose-every needs --with delay
+--strategy counter-auto-pipeline --driver socket -> ^--driver socket: counter-auto-pipeline runs on ioredis only
+--strategy counter-script --duration 5s -> ^--duration: the passes of counter-script end .* --rate
+--strategy counter-script --arrivals poisson -> ^--arrivals: the passes of counter-script end .* --rate
+--strategy counter-script --with delay=5h -> ^--with delay.* must be a time from 0ms to 10s
+--strategy counter-script --with structure=list -> ^--with structure.* must be one of zset, hash, string
+--strategy lookup-get --with delay=5ms -> ^--with delay is not an option of lookup-get
+--strategy membership-set --with partitions=3 -> ^--with partitions must be a power of 2
+--strategy membership-flat --with partitions=4 -> ^--with partitions is not an option of membership-flat
+--strategy membership-set --fill -> ^--fill keys: the passes of membership-set end .* --rate
+--strategy membership-set --duration 5s -> ^--duration: the passes of membership-set end .* --rate
+--strategy membership-set --rate 5 --fill populate -> ^--fill populate makes strings only
+--strategy membership-bloom --with false-positives=2 -> ^--with false-positives.* must be a share from 0.000001 to 0.5
+--strategy query-scan --cluster -> ^--cluster: queries run on one server
+--strategy update-hash --cluster -> ^--cluster: documents are on one server
+--strategy update-watch --with selectivity=0.1 -> ^--with selectivity is not an option of update-watch
+--strategy query-scan --with update-rate=5 -> ^--with update-rate needs --with update-writers
+--strategy query-scan --items 5 --with update-writers=6 -> ^--with update-writers: each of them needs a document
+--strategy query-scan --with scan-count=5 -> ^--with scan-count is not an option of query-scan
+--strategy query-scan --with selectivity=0.9 -> ^--with selectivity.* must be a share from 0.0001 to 0.5
+--strategy query-scan --with sort=price -> ^--with sort must be one of created, created-desc
+--with selectivity=0.1 -> ^--with selectivity is an option of query; add --strategy query-
+--strategy lookup-get -c 5 -> ^--chunks is not an option of lookup-get
+--strategy lookup-get --fill populate --ttl 5 -> ^--ttl with --fill populate: the keys that a server makes
+--strategy lookup-get --with ratio=1:2 -> ^--with ratio is not an option of lookup-get
+--strategy lookup-get --driver ioredis -> ^--driver ioredis: lookup-get runs on plain sockets only
+--strategy lookup-mix --with ratio=0:0 -> ^--with ratio must be writes:reads
+--strategy lookup-get --arrivals poisson -> ^--arrivals needs --rate with a number
+--strategy lookup-get --rate fast -> ^--rate must be max or a number
+--fill -> ^--fill keys is an option of lookup; add --strategy lookup-get
+--rate 500 -p 5 -> ^--rate and --period exclude each other
 `
 const consumerLines = `
 --chunks 3 -> ^unknown option --chunks

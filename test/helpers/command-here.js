@@ -13,12 +13,14 @@ import { secretsIn, worked } from '../../lib/cli/start.js'
 import { asTargetError } from '../../lib/servers/reason.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { atEnd } from './at-end.js'
-import { atWork, documentIn, folderIn, ownFolder } from './programs.js'
+import { atWork, documentIn, folderIn, ownFolder, placed } from './programs.js'
 
 /**
+ * @import { Place } from './programs.js'
  * @import { Scope } from './servers.js'
  * @import { Surroundings } from '../../lib/cli/start.js'
  */
+/** @typedef {(argv: string[], surroundings: Surroundings) => Promise<number>} Work */
 /** @typedef {{ write: (name: 'stdout' | 'stderr', text: string) => void, interrupts: (() => void)[] }} Surface what a command has of a process */
 
 // Their local servers are found by no other test file.
@@ -68,10 +70,11 @@ const endedBy = (/** @type {unknown} */ thrown) => {
  * Starts a command; it is interrupted at the latest when the test ends.
  * @param {Scope} t
  * @param {string | readonly string[]} line `write -q 100`: its name and options, or a line of them that is split at blanks
- * @param {{ env?: NodeJS.ProcessEnv, out?: string | false, pages?: boolean, work?: (argv: string[], surroundings: Surroundings) => Promise<number> }} [options] as those of
+ * @param {Place | { env?: NodeJS.ProcessEnv, out?: string | false, pages?: boolean, work?: Work }} [options] as those of
  * startProgram(); work: instead of that of the command
  */
-export const startCommand = (t, line, { env = {}, out: where, pages = false, work } = {}) => {
+export const startCommand = (t, line, options = {}) => {
+  const { env = {}, out: where, pages = false, work } = placed(options)
   const out = where || join(ownFolder(t, 'command'), 'out')
   const { name, argv: words } = commandIn(typeof line === 'string' ? line.split(' ').filter(Boolean) : line)
   const argv = [...words, ...(where === false ? [] : ['--out', out])]

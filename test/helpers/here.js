@@ -14,10 +14,12 @@ import { runText } from '../../lib/report/text.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { optionsOf } from '../../settings.js'
 import { atEnd } from './at-end.js'
-import { ownFolder, until } from './programs.js'
+import { ownFolder, placed as placedAt, until } from './programs.js'
 
+/** @import { Place } from './programs.js' */
 /** @import { Scope } from './servers.js' */
 /** @typedef {ReturnType<typeof startHere>} Run */
+/** @typedef {Place | { env?: NodeJS.ProcessEnv }} Where */
 
 const programs = { write: /** @type {const} */ ('producer'), read: /** @type {const} */ ('consumer') }
 
@@ -69,9 +71,10 @@ const placed = async (options) => {
  * @param {Scope} t
  * @param {'write' | 'read'} command
  * @param {string | readonly string[]} line of its options
- * @param {{ env?: NodeJS.ProcessEnv }} [where] the address of a server; none: servers of its own
+ * @param {Where} [where] the address of a server; none: servers of its own
  */
-export const startHere = (t, command, line, { env = {} } = {}) => {
+export const startHere = (t, command, line, where = {}) => {
+  const { env = {} } = placedAt(where)
   const seconds = /** @type {any[]} */ ([])
   const texts = { stderr: '', refusal: '' }
   const stopping = new AbortController()
@@ -128,9 +131,9 @@ export const startHere = (t, command, line, { env = {} } = {}) => {
   }
 }
 
-/** @param {Scope} t @param {string | readonly string[]} line @param {{ env?: NodeJS.ProcessEnv }} [where] */
+/** @param {Scope} t @param {string | readonly string[]} line @param {Where} [where] */
 export const writeHere = (t, line, where) => startHere(t, 'write', line, where).ended
-/** @param {Scope} t @param {string | readonly string[]} line @param {{ env?: NodeJS.ProcessEnv }} [where] */
+/** @param {Scope} t @param {string | readonly string[]} line @param {Where} [where] */
 export const readHere = (t, line, where) => startHere(t, 'read', line, where).ended
 
 /** What `millrace` refuses, as the program ends with it. @param {string} line command and options @param {NodeJS.ProcessEnv} [env] */

@@ -67,7 +67,7 @@ export const childrenOf = (pid = process.pid) =>
       }
     })
 
-/** The environment that points a program at a server. @param {Pick<TestServer, 'host' | 'port' | 'password'>} server */
+/** The environment that points a program at a server. @param {Place} server */
 export const at = ({ host, port, password }) => ({
   REDIS_HOST: host,
   REDIS_PORT: String(port),
@@ -75,6 +75,11 @@ export const at = ({ host, port, password }) => ({
   // Half of a short run would be that of the idle servers.
   MILLRACE_IDLE_COST: 'never',
 })
+
+/** @typedef {Pick<TestServer, 'host' | 'port' | 'password'>} Place */
+
+/** An address stands for the options that point a program there. @template {{ env?: NodeJS.ProcessEnv }} T @param {Place | T} where */
+export const placed = (where) => /** @type {T} */ ('port' in where ? { env: at(where) } : where)
 
 /** @param {string} out a folder, or what is none */
 export const folderIn = (out) => {
@@ -90,15 +95,20 @@ export const folderIn = (out) => {
 export const documentIn = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined)
 
 /**
+ * @typedef {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string | false, pages?: boolean }} ProgramOptions without
+ * runtimeDir it sees no other program's servers; out: false for a program that has no results; pages: draws charts and
+ * a page too, which takes half as long as the run
+ */
+
+/**
  * Starts a program; it is killed at the latest when the test ends, and with it its embedded servers.
  * @param {Scope} t
  * @param {string} program producer.js, or the path of one in another folder
  * @param {string | readonly string[]} line its options, or a line of them that is split at blanks
- * @param {{ env?: NodeJS.ProcessEnv, cwd?: string, runtimeDir?: string, out?: string | false, pages?: boolean }} [options] without
- * runtimeDir it sees no other program's servers; out: false for a program that has no results; pages: draws charts and
- * a page too, which takes half as long as the run
+ * @param {Place | ProgramOptions} [options]
  */
-export function startProgram(t, program, line, { env = {}, cwd, runtimeDir, pages = false, ...where } = {}) {
+export function startProgram(t, program, line, options = {}) {
+  const { env = {}, cwd, runtimeDir, pages = false, ...where } = placed(options)
   const own = ownFolder(t, 'program')
   const out = where.out || join(own, 'out')
   const words = typeof line === 'string' ? line.split(' ').filter(Boolean) : line

@@ -14,6 +14,10 @@ export const rowsOf = (text) =>
  */
 export const valuesOf = (rows, ...names) => rows.flatMap((row) => names.map((name) => row[name]))
 
+/** What rows have by these names, 'a 1, b 2': the values of a row behind each other, and the rows. @param {readonly any[]} rows @param {...string} names */
+export const columns = (rows, ...names) =>
+  rows.map((row) => names.map((name) => String(row[name])).join(' ')).join(', ')
+
 /** 'a=1 b="x" c=[1,2]' as an object, with values in JSON. @param {string} text @returns {any} */
 export const fieldsIn = (text) =>
   Object.fromEntries(

@@ -182,14 +182,3 @@ const told = (log) =>
 
 /** @param {string[]} flat */
 const pairs = (flat) => flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]]] : []))
-
-test('a user without the rights is told so in one line', async (t) => {
-  const server = await startServer(t)
-  await server.redis.call('ACL', 'SETUSER', 'small', 'on', '>PASSWORD', '~item:*', '+info', '+ping')
-  const env = { ...at({ ...server, password }), REDIS_USERNAME: 'small' }
-  const { code, stdout, stderr } = await writeHere(t, '-q 10 --intervals 1', { env })
-  assert.deepEqual([code, stdout], [3, ''])
-  const lines = stderr.split('\n').filter((text) => text !== '' && !text.startsWith('{'))
-  assert.equal(lines.length, 1, stderr)
-  assert.match(lines[0], /the user lacks rights; extend its ACL \(NOPERM/)
-})

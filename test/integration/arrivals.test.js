@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { startHere } from '../helpers/here.js'
-import { at, until } from '../helpers/programs.js'
+import { until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const binMs = 50
@@ -35,7 +35,7 @@ describe('poisson arrivals by MONITOR', { concurrency: 3 }, () => {
         if (name.toLowerCase() === command) times.push(Number(seconds) * 1000)
       })
       const options = `${line} --arrivals poisson --duration 8s --warm-up 0s --ttl 600`
-      const { document } = await startHere(t, 'write', options, { env: at(server) }).ended
+      const { document } = await startHere(t, 'write', options, server).ended
       await until('all that was stored', () => times.length >= document.items.acked)
       const dispersion = dispersionOf(times)
       t.diagnostic(`${dispersion.toFixed(2)} of ${times.length}`)

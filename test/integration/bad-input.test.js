@@ -25,11 +25,7 @@ import { makeCertificates } from '../helpers/tls-servers.js'
 const wholeEvery = 20
 
 const files = { producer: 'producer.js', consumer: 'consumer.js', cleanup: 'scripts/cleanup.js' }
-const commands = {
-  producer: 'write -q 20 --intervals 1',
-  consumer: 'read --duration 1',
-  cleanup: 'cleanup',
-}
+const commands = { producer: 'write -q 20 --intervals 1', consumer: 'read --duration 1', cleanup: 'cleanup' }
 
 describe('as a user types them', { concurrency: 2 }, () => {
   const typed = badInputs.filter((_, i) => i % wholeEvery === 0)
@@ -318,10 +314,6 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     assert.deepEqual([code, stdout], [130, ''], stderr)
     assert.match(onlyLine(stderr), /^interrupted before anything was sent$/)
   })
-  refused('no marker to clean up by', 3, /found no plan of Millrace without a prefix/, () => ({
-    program: 'cleanup',
-    line: '--yes',
-  }))
   refused('no server to attach to', 3, /no address is given, and no writer/, () => ({
     program: 'cleanup',
     env: nothing,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { at, startProducer } from '../helpers/programs.js'
+import { startProducer } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const histogramBytes = 24_688 // of a command that was run, from 7.0 on
@@ -39,7 +39,7 @@ test('what an item of two seconds takes is what used_memory, DBSIZE and MEMORY U
   const ended = startProducer(
     t,
     '-q 20000 -c 10 --strategy sorted-set --once --ttl 2 --duration 6s --idle-cost never --quiet',
-    { env: at(server) },
+    server,
   ).ended.finally(() => monitor.disconnect())
   /** @type {Awaited<ReturnType<typeof look>>[]} */
   const seen = []

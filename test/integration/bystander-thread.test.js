@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import * as hdr from 'hdr-histogram-js'
 import { bystanderThread } from '../../lib/probes/bystander-thread.js'
-import { at, startProducer, until } from '../helpers/programs.js'
+import { startProducer, until } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 
 /**
@@ -100,7 +100,7 @@ describe('the bystander beside a busy sender', { skip }, () => {
 
   test('of both drivers: p90 as an independent pinger has it', async (t) => {
     const writers = ['socket', 'ioredis'].map((driver) =>
-      startProducer(t, `-q 4000 -c 2 --prefix ${driver}: --driver ${driver} --quiet`, { env: at(server) }),
+      startProducer(t, `-q 4000 -c 2 --prefix ${driver}: --driver ${driver} --quiet`, server),
     )
     for (const writer of writers) await until('it writes', () => writer.intervals().length > 0)
     const calm = stalling(server)

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { otherVersions, peerPath } from '../../lib/servers/peers.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at, codesIn, faultsIn, outcomesOf, until } from '../helpers/programs.js'
+import { assertDone, codesIn, faultsIn, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 const zipf = '--keys 20k --popularity zipf:0.99 --value-size 200 --connections 8 --pipeline 8'
@@ -34,7 +34,7 @@ describe('caches', { concurrency: 1 }, () => {
       const run = await writeHere(
         t,
         `--strategy cache-aside ${zipf.replace('200', '2000')} --duration 3s --warm-up 1s`,
-        { env: at(server) },
+        server,
       )
       // How warm it is depends on how fast this machine is.
       assert.deepEqual(
@@ -69,7 +69,7 @@ describe('caches', { concurrency: 1 }, () => {
     const config = { maxmemory: '5mb', 'maxmemory-policy': 'allkeys-lru', 'maxmemory-samples': '9' }
     const server = await startServer(t, { config })
     const line = `--strategy cache-aside ${zipf} --rate 5000 --duration 5s --warm-up 1s`
-    const { document } = await writeHere(t, `${line} --fill`, { env: at(server) })
+    const { document } = await writeHere(t, `${line} --fill`, server)
     assert.ok(!codesIn(document).includes('cache-moving'), JSON.stringify(document.warnings))
     const { miss_curve: curve, cache } = document
     assert.equal(curve.maxmemory_samples, 9)
@@ -82,7 +82,7 @@ describe('caches', { concurrency: 1 }, () => {
     const run = await writeHere(
       t,
       `--strategy cache-mget --with batch=5 ${zipf} --rate 500 --duration 4s --warm-up 0`,
-      { env: at(server) },
+      server,
     )
     // It ends while the cache still fills, which it says, and a machine may be too busy for its rate.
     const odd = run.document.warnings.filter(
@@ -103,7 +103,7 @@ describe('caches', { concurrency: 1 }, () => {
     const run = await writeHere(
       t,
       `--strategy cache-hash --keys 1000 --popularity zipf:0.99 --with ratio=1:9 --rate 1000 --duration 4s --warm-up 0`,
-      { env: at(server) },
+      server,
     )
     assertDone(run)
     const { cache, items, counts } = run.document
@@ -121,7 +121,7 @@ describe('caches', { concurrency: 1 }, () => {
       const run = await writeHere(
         t,
         '--strategy cache-hash-ttl --keys 200 --ttl 1s --rate 1000 --duration 4s --warm-up 0',
-        { env: at(server) },
+        server,
       )
       // It begins cold, and may still be warming up; what is slow beside other load is not settled at the end.
       const faults = faultsIn(run.document).map((/** @type {{ code: string }} */ { code }) => code)
@@ -141,9 +141,7 @@ describe('caches', { concurrency: 1 }, () => {
 
   test('a server without lifetimes of fields is refused before the first write', async (t) => {
     const server = await startServer(t)
-    const run = await writeHere(t, '--strategy cache-hash-ttl --keys 200 --ttl 1s --duration 1s', {
-      env: at(server),
-    })
+    const run = await writeHere(t, '--strategy cache-hash-ttl --keys 200 --ttl 1s --duration 1s', server)
     assert.equal(run.code, 3)
     assert.match(run.stderr, /needs HSETEX \(Redis 8\.0, Valkey 9\.0\) or HEXPIRE \(Redis 7\.4\)/)
   })
@@ -154,7 +152,7 @@ describe('caches', { concurrency: 1 }, () => {
       const run = await writeHere(
         t,
         `--strategy cache-aside --keys 20 --popularity zipf:0.99 --connections 40 --rate 2000 --ttl 1s --with miss-time=30ms --duration 3s --warm-up 0 ${more}`,
-        { env: at(server) },
+        server,
       )
       assertDone(run)
       return run.document.cache
@@ -176,7 +174,7 @@ describe('caches', { concurrency: 1 }, () => {
     const run = await writeHere(
       t,
       `--strategy cache-mget --with batch=5 --cluster ${zipf} --rate 500 --duration 3s --warm-up 0`,
-      { env: at(servers[0]) },
+      servers[0],
     )
     const odd = run.document.warnings.filter(
       (/** @type {any} */ { code, invalidates }) => invalidates && !['cache-moving', 'rate'].includes(code),
@@ -195,7 +193,7 @@ describe('caches', { concurrency: 1 }, () => {
     assert.ok(cache.fills >= keys - 5 && cache.fills < 2 * keys, `${cache.fills} fills, ${keys} keys`)
 
     const line = `--strategy cache-aside ${zipf} --prefix one: --cluster --rate 2000 --duration 1s --warm-up 0`
-    const single = await writeHere(t, line, { env: at(servers[0]) })
+    const single = await writeHere(t, line, servers[0])
     assertDone(single)
     const { hit, miss } = single.document.counts
     assert.deepEqual([single.document.items.acked, hit + miss], [2000, 2000])
@@ -207,9 +205,7 @@ describe('caches', { concurrency: 1 }, () => {
       t,
       'write',
       `--strategy cache-aside ${zipf} --rate 5000 --duration 7s --warm-up 1s`,
-      {
-        env: at(server),
-      },
+      server,
     )
     await until('keys', async () => Number(await cli(server, 'DBSIZE')) > 1000)
     await new Promise((resolve) => setTimeout(resolve, 2500))
@@ -220,7 +216,7 @@ describe('caches', { concurrency: 1 }, () => {
 
   test('a server that may not evict is refused before the first write', async (t) => {
     const server = await startServer(t, { config: { maxmemory: '3mb', 'maxmemory-policy': 'noeviction' } })
-    const run = await writeHere(t, `--strategy cache-aside ${zipf} --duration 1s`, { env: at(server) })
+    const run = await writeHere(t, `--strategy cache-aside ${zipf} --duration 1s`, server)
     assert.equal(run.code, 3)
     assert.match(run.stderr, /may not evict \(noeviction\), and .* do not fit into its maxmemory/)
     assert.equal(await cli(server, 'DBSIZE'), '0')

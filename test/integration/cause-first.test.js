@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startHere } from '../helpers/here.js'
-import { at, faultsIn, startProducer, until } from '../helpers/programs.js'
+import { faultsIn, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /**
@@ -41,7 +41,7 @@ const goneOn = async (writer) => {
 describe('the first reason named', { concurrency: true }, () => {
   test('of a process that was stopped', async (t) => {
     const server = await startServer(t)
-    const writer = startProducer(t, `${load} --quiet`, { env: at(server) })
+    const writer = startProducer(t, `${load} --quiet`, server)
     await until('the first line', () => writer.intervals().length > 0)
     writer.kill('SIGSTOP')
     await sleep(2500) // this is the pause that is to be named
@@ -53,7 +53,7 @@ describe('the first reason named', { concurrency: true }, () => {
 
   test('of a run whose password was changed', async (t) => {
     const server = await startServer(t)
-    const writer = startHere(t, 'write', load, { env: at(server) })
+    const writer = startHere(t, 'write', load, server)
     await until('the first line', () => writer.intervals().length > 0)
     const password = async (/** @type {string} */ next) => {
       await server.redis.config('SET', 'requirepass', next)

@@ -16,7 +16,7 @@ import { atEnd } from '../helpers/at-end.js'
 import { runCommand } from '../helpers/command-here.js'
 import { awsEnv, noAwsFiles, startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at, ownFolder } from '../helpers/programs.js'
+import { assertDone, ownFolder } from '../helpers/programs.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
@@ -272,7 +272,7 @@ describe('CloudWatch on loopback', { concurrency: 2 }, () => {
       const server = await startServer(t)
       const line =
         'write -q 100 --duration 1 --no-report --json --cloudwatch --cache-clusters a-001 --region eu-west-1'
-      const { code, stdout, stderr, document } = await runCommand(t, line, { env: at(server) })
+      const { code, stdout, stderr, document } = await runCommand(t, line, server)
       assertDone({ code, document, stderr })
       const { summary, ...printed } = JSON.parse(stdout)
       assert.deepEqual(printed, document)

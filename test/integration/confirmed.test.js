@@ -47,9 +47,7 @@ describe('during a run', { concurrency: 5 }, () => {
         // The server itself signs in at its master.
         const server = await startServer(t, { config: { masterauth: 'of-the-replication' } })
         const spy = await startSpy(t, server.password)
-        const producer = startHere(t, 'write', `-q 100 -c 10 -p 1s --ttl 60 --driver ${driver}`, {
-          env: at(server),
-        })
+        const producer = startHere(t, 'write', `-q 100 -c 10 -p 1s --ttl 60 --driver ${driver}`, server)
         await until('items arrive', () => server.redis.exists('item:1'))
         await server.redis.call('REPLICAOF', '127.0.0.1', spy.port)
         const ended = await producer.ended
@@ -95,7 +93,9 @@ describe('during a run', { concurrency: 5 }, () => {
         who === 'millrace-lease' && /^(SET|EVAL|GET|MGET)$/.test(name)
       const port = await startMisleadingCluster(t, (slot) => `MOVED ${slot} ${spy.address}`, ofLeases)
       const ended = await startHere(t, 'write', '-q 20 -t 1 -a all -c 4 --cluster --duration 3s', {
-        env: at({ host: '127.0.0.1', port, password }),
+        host: '127.0.0.1',
+        port,
+        password,
       }).ended
       assert.ok([3, 4].includes(Number(ended.code)), ended.stderr)
       assert.deepEqual(spy.leaked(), [])
@@ -110,7 +110,7 @@ describe('during a run', { concurrency: 5 }, () => {
             t,
             'write',
             `-q 20 -t 1 -a all -c 4 -p 1s --ttl 60 --cluster --driver ${driver} --duration 60s`,
-            { env: at({ host: '127.0.0.1', port, password }) },
+            { host: '127.0.0.1', port, password },
           ).ended
           assertEnded(ended, new RegExp(`redirects to ${spy.address}, and nothing was sent there`))
           assert.deepEqual(spy.leaked(), [])
@@ -133,7 +133,7 @@ describe('during a run', { concurrency: 5 }, () => {
           t,
           'write',
           `-q 100 -c 10 -p 1s --ttl 60 --max-behind 60s --driver ${driver} --duration 90s`,
-          { env: at({ ...server, port: way.port }) },
+          { ...server, port: way.port },
         )
         await until('items arrive', () => server.redis.exists('item:1'))
         way.forget()
@@ -155,7 +155,7 @@ describe('during a run', { concurrency: 5 }, () => {
         const server = await startServer(t)
         const way = await openWay(t, server)
         const to = at({ ...server, port: way.port })
-        await startHere(t, 'write', '-q 100 -c 1 -p 1s --ttl 600 --intervals 1', { env: at(server) }).ended
+        await startHere(t, 'write', '-q 100 -c 1 -p 1s --ttl 600 --intervals 1', server).ended
         const consumer = startHere(t, 'read', `-p 500 --driver ${driver} --duration 90s`, { env: to })
         await consumer.says(/reads from/)
         way.forget()
@@ -181,7 +181,7 @@ describe('during a run', { concurrency: 5 }, () => {
           t,
           'write',
           `-q 20 -t 1 -a all -c 4 -p 200 --ttl 60 --driver ${driver} --intervals 4`,
-          { env: at({ host: '127.0.0.1', port, password: '' }) },
+          { host: '127.0.0.1', port, password: '' },
         ).ended
         assert.ok(code === 0 || code === 4, stderr)
         assert.ok(document.items.offered > 0)

@@ -12,7 +12,7 @@ import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 /** A producer at work on a server, as soon as its items are there. @param {Scope} t @param {Awaited<ReturnType<typeof startServer>>} server */
 const writing = async (t, server, line = '', sets = 1) => {
-  const producer = startHere(t, 'write', `-q 200 -p 200 -a all --ttl 60 ${line}`, { env: at(server) })
+  const producer = startHere(t, 'write', `-q 200 -p 200 -a all --ttl 60 ${line}`, server)
   // Besides them there are the ids, the plan and the lease.
   const items = async () => (await server.redis.keys('item:*')).length
   await until('all items', async () => (await items()) === 200)
@@ -100,7 +100,7 @@ describe('on one server', { concurrency: 6 }, () => {
   test('the published commands, typed in redis-cli, give what the consumer counts', async (t) => {
     const server = await startServer(t)
     const producer = await writing(t, server)
-    const { code, document } = await readHere(t, '--duration 1500ms -p 300', { env: at(server) })
+    const { code, document } = await readHere(t, '--duration 1500ms -p 300', server)
     assertDone({ code, document, stderr: '' })
     const seconds = (await cli(server, 'TIME')).split('\n').map(Number)
     const floor = seconds[0] * 1000 + Math.floor(seconds[1] / 1000) - 60_000
@@ -114,16 +114,16 @@ describe('on one server', { concurrency: 6 }, () => {
 
   test('nothing is written to the target unless -a auto is typed', async (t) => {
     const server = await startServer(t)
-    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', server)
     const calls = async () =>
       Number(/cmdstat_set:calls=(\d+)/.exec(await server.redis.info('commandstats'))?.[1] ?? 0)
     const before = [await calls(), (await server.redis.keys('*')).length]
-    const quiet = await readHere(t, '--duration 1 -t 4 -a 2', { env: at(server) })
+    const quiet = await readHere(t, '--duration 1 -t 4 -a 2', server)
     assertDone(quiet)
     assert.deepEqual([await calls(), (await server.redis.keys('*')).length], before)
     assert.deepEqual(quiet.document.plan.agents, [2])
 
-    const leased = startHere(t, 'read', '-t 2 -a auto', { env: at(server) })
+    const leased = startHere(t, 'read', '-t 2 -a auto', server)
     const [key] = await until('a lease', async () => {
       const keys = await server.redis.keys('millrace:lease:*')
       return keys.length > 0 ? keys : null
@@ -144,13 +144,13 @@ describe('on one server', { concurrency: 6 }, () => {
     const { redis } = server
     const [announced] = Object.values(await redis.hgetall('millrace:plan'))
     await redis.hset('millrace:plan', 'other', JSON.stringify({ ...JSON.parse(announced), strategy: 'list' }))
-    const two = await readHere(t, '', { env: at(server) })
+    const two = await readHere(t, '', server)
     assert.equal(two.code, 2)
     assert.match(
       two.stderr,
       /^several plans .*: (sorted-set|list) of 200 items; (sorted-set|list) of 200 items\. Name one with --strategy\n$/,
     )
-    const one = await readHere(t, '--strategy sorted-set --duration 2 --verify', { env: at(server) })
+    const one = await readHere(t, '--strategy sorted-set --duration 2 --verify', server)
     assertDone(one)
     assert.equal(one.document.fetches.items_p50, 200)
   })
@@ -161,9 +161,7 @@ describe('on one server', { concurrency: 6 }, () => {
       await server.redis.set(`item:${n}`, `another program's ${n}`)
       await server.redis.zadd('latest-ids', Date.now(), `item:${n}`)
     }
-    const { code, document, stderr } = await readHere(t, '--duration 1 --ttl 60 --verify', {
-      env: at(server),
-    })
+    const { code, document, stderr } = await readHere(t, '--duration 1 --ttl 60 --verify', server)
     assert.match(stderr, /found no plan without a prefix: reads sorted-set with a ttl of 60 s/)
     assertDone({ code, document, stderr: '' })
     assert.equal(document.fetches.items_p50, 20)
@@ -180,8 +178,8 @@ describe('on one server', { concurrency: 6 }, () => {
   test('another plan that is written since ends the verifying, and says so', async (t) => {
     const server = await startServer(t)
     const { redis } = server
-    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
-    const consumer = startHere(t, 'read', '-p 200 --verify', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', server)
+    const consumer = startHere(t, 'read', '-p 200 --verify', server)
     await until('fetches', () => consumer.intervals().length >= 1)
     const [announced] = Object.values(await redis.hgetall('millrace:plan'))
     const [seconds] = await redis.time()
@@ -207,9 +205,9 @@ describe('on one server', { concurrency: 6 }, () => {
 
   test('values that one master lacks for a while are missing, though they come back', async (t) => {
     const server = await startServer(t)
-    const writer = startHere(t, 'write', '-q 100 -p 30s --ttl 90s', { env: at(server) })
+    const writer = startHere(t, 'write', '-q 100 -p 30s --ttl 90s', server)
     await until('items', async () => (await server.redis.zcard('latest-ids')) === 100)
-    const consumer = startHere(t, 'read', '--verify -p 500', { env: at(server) })
+    const consumer = startHere(t, 'read', '--verify -p 500', server)
     await until('fetches', () => consumer.intervals().length > 0)
     const misses = async () => Number(/keyspace_misses:(\d+)/.exec(await server.redis.info('stats'))?.[1])
     const before = await misses()
@@ -231,10 +229,10 @@ describe('on one server', { concurrency: 6 }, () => {
 
   test('a stamped stream is right: the server dates an entry later than its writer', async (t) => {
     const server = await startServer(t)
-    const writer = startHere(t, 'write', '-q 200 --strategy stream --stamp --ttl 60', { env: at(server) })
+    const writer = startHere(t, 'write', '-q 200 --strategy stream --stamp --ttl 60', server)
     await until('items', async () => (await server.redis.xlen('latest-stream')) >= 200)
     for (const driver of ['socket', 'ioredis']) {
-      const consumer = startHere(t, 'read', `--verify -p 500 --driver ${driver}`, { env: at(server) })
+      const consumer = startHere(t, 'read', `--verify -p 500 --driver ${driver}`, server)
       await until('two are verified', () => sumOf(consumer.intervals(), 'verify.checked') >= 400)
       consumer.kill('SIGINT')
       const { code, document, stderr } = await consumer.ended
@@ -249,11 +247,11 @@ describe('on one server', { concurrency: 6 }, () => {
 
   test('the age of undated items is that of the newest value when it came', async (t) => {
     const server = await startServer(t)
-    await writeHere(t, '-q 400 -c 4 --ss --stamp --intervals 1 --ttl 5m', { env: at(server) })
+    await writeHere(t, '-q 400 -c 4 --ss --stamp --intervals 1 --ttl 5m', server)
     const values = await server.redis.mget(Array.from({ length: 400 }, (_, i) => `item:${i + 1}`))
     const newestMs = Math.max(...values.map((value) => Number(String(value).slice(0, 13))))
     const leastMs = Date.now() - newestMs
-    const { document, stderr } = await readHere(t, '-p 200 --duration 1', { env: at(server) })
+    const { document, stderr } = await readHere(t, '-p 200 --duration 1', server)
     const mostMs = Date.now() - newestMs
     assert.ok(document?.fetches.count > 0, stderr)
     const { p50, max } = document.freshness_ms
@@ -267,9 +265,9 @@ describe('on one server', { concurrency: 6 }, () => {
 
   test('a plan that appears later is told', async (t) => {
     const server = await startServer(t)
-    const consumer = startHere(t, 'read', '--verify', { env: at(server) })
+    const consumer = startHere(t, 'read', '--verify', server)
     await consumer.says(/found no plan without a prefix/)
-    const writer = startHere(t, 'write', '-q 100 --sl', { env: at(server) })
+    const writer = startHere(t, 'write', '-q 100 --sl', server)
     await consumer.says(/a writer of list started after this consumer/)
     consumer.kill('SIGINT')
     const { code, document } = await consumer.ended
@@ -283,29 +281,29 @@ describe('on one server', { concurrency: 6 }, () => {
   test('items that are all too old are told apart from none', async (t) => {
     const server = await startServer(t)
     const line = '--duration 600ms -p 200'
-    const none = await startHere(t, 'read', line, { env: at(server) }).ended
+    const none = await startHere(t, 'read', line, server).ended
     assert.equal(none.code, 4, none.stderr)
     const reason = (/** @type {{ document: any }} */ { document }) =>
       document.warnings.find((/** @type {any} */ one) => one.code === 'no-items').message
     assert.match(reason(none), /no writer of sorted-set is at work under no prefix/)
     await server.redis.zadd('latest-ids', 1, 'item:1', 2, 'item:2')
-    const old = await startHere(t, 'read', line, { env: at(server) }).ended
+    const old = await startHere(t, 'read', line, server).ended
     assert.equal(old.code, 4, old.stderr)
     assert.match(reason(old), /about 2 items are stored, but none is younger than 3 s/)
   })
 
   test('what is wrong is found: other bytes, a value that is gone, an item of nobody', async (t) => {
     const server = await startServer(t)
-    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', server)
     const { redis } = server
     const score = Number(await redis.zscore('latest-ids', 'item:1'))
     await redis.set('item:7', `${(await redis.get('item:7'))?.slice(0, 127)}.`, 'KEEPTTL')
     await redis.del('item:8')
     await redis.set('item:777', 'nobody', 'EX', 300)
     await redis.zadd('latest-ids', score + 5, 'item:777')
-    const { code, document, stdout } = await readHere(t, '--intervals 1', { env: at(server) })
+    const { code, document, stdout } = await readHere(t, '--intervals 1', server)
     assert.deepEqual([code, document, stdout], [2, undefined, ''])
-    const found = await readHere(t, '--duration 900ms --verify', { env: at(server) })
+    const found = await readHere(t, '--duration 900ms --verify', server)
     assert.equal(found.code, 4)
     const { checked, corrupt, missing, unexpected } = found.document.verify
     assert.deepEqual(
@@ -316,28 +314,13 @@ describe('on one server', { concurrency: 6 }, () => {
     assert.match(runText(found.document, { verbose: true }), /item:7:\s+other/)
   })
 
-  test('one call of the script brings the same as ids and GETs', async (t) => {
-    const server = await startServer(t)
-    await writing(t, server, '--ns 3', 3)
-    for (const driver of ['socket', 'ioredis']) {
-      const line = `--mode script --verify --duration 1 -p 250 --limit 50 --driver ${driver}`
-      const { code, document, stderr } = await readHere(t, line, { env: at(server) })
-      assertDone({ code, document, stderr })
-      const { count, overrun, items_p50: items, values } = document.fetches
-      assert.deepEqual([items, values], [50, 50 * count])
-      // On a busy machine one may be under way at the end.
-      assert.ok(count > 0 && [3, 4].includes(count + overrun), `${count} + ${overrun}`)
-      assert.ok(document.commands.master.evalsha.calls >= count)
-    }
-  })
-
   test('--no-values reads ids and no value, and shows no time of values', async (t) => {
     const server = await startServer(t)
-    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', server)
     const before = await callsOf(server, 'get')
     for (const driver of ['socket', 'ioredis']) {
       const line = `read -v --no-values -p 250 --duration 1 --driver ${driver}`
-      const { code, document, stdout, stderr } = await runCommand(t, line, { env: at(server) })
+      const { code, document, stdout, stderr } = await runCommand(t, line, server)
       assert.ok(code === 0 || code === 4, stderr)
       assert.deepEqual([document.fetches.items_p50, document.fetches.values], [200, 0])
       assert.match(stdout, /ids\s+only/)
@@ -351,7 +334,7 @@ describe('on one server', { concurrency: 6 }, () => {
     test(`${driver}: lost connections are events, and the run goes on`, async (t) => {
       const server = await startServer(t)
       await writing(t, server)
-      const consumer = startHere(t, 'read', `-p 50 --verify --driver ${driver}`, { env: at(server) })
+      const consumer = startHere(t, 'read', `-p 50 --verify --driver ${driver}`, server)
       const readsAgain = () => {
         const before = sumOf(consumer.intervals(), 'fetches.count')
         return until('fetches', () => sumOf(consumer.intervals(), 'fetches.count') > before)
@@ -375,8 +358,8 @@ describe('on one server', { concurrency: 6 }, () => {
 
   test('a server that is gone for a while costs fetches, each with a cause, not the consumer', async (t) => {
     const server = await startServer(t)
-    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
-    const consumer = startHere(t, 'read', '-p 200', { env: at(server) })
+    await writeHere(t, '-q 200 --intervals 1 --ttl 5m', server)
+    const consumer = startHere(t, 'read', '-p 200', server)
     await until('fetches', () => consumer.intervals().length >= 1)
     const { redis } = server
     await redis.config('SET', 'port', '0')
@@ -401,9 +384,9 @@ describe('on one server', { concurrency: 6 }, () => {
   test('fetches that never come back have failed, and hold nobody up', async (t) => {
     const frozen = async (/** @type {string} */ driver) => {
       const server = await startServer(t)
-      await writeHere(t, '-q 200 --intervals 1 --ttl 5m', { env: at(server) })
+      await writeHere(t, '-q 200 --intervals 1 --ttl 5m', server)
       const line = `-p 200 --duration 4 --count --driver ${driver}`
-      const consumer = startHere(t, 'read', line, { env: at(server) })
+      const consumer = startHere(t, 'read', line, server)
       await until('values are read', async () => /cmdstat_get:/.test(await server.redis.info('commandstats')))
       process.kill(server.pid, 'SIGSTOP')
       const { document, code, stderr } = await consumer.ended
@@ -424,7 +407,7 @@ describe('on one server', { concurrency: 6 }, () => {
       await redis.sadd(`latest-ids:${minute - before}`, ...items)
       await redis.pfadd(`latest-ids-count:${minute - before}`, ...items)
     }
-    const { document, stdout } = await readHere(t, '--count --duration 2', { env: at(server) })
+    const { document, stdout } = await readHere(t, '--count --duration 2', server)
     const rows = new Map(document.uniqueness.map((/** @type {any} */ row) => [row.structure, row]))
     assert.deepEqual([...rows.keys()], ['ZCARD', 'ZCOUNT', 'PFCOUNT', 'SCARD'])
     assert.equal(rows.get('ZCOUNT').error_pct, 0)

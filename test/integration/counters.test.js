@@ -35,7 +35,7 @@ const sumOf = (/** @type {Map<string, number>} */ counters) =>
 /** @param {TestContext} t @param {string} line */
 const play = async (t, line) => {
   await cli(server, 'FLUSHALL')
-  return writeHere(t, line, { env: at(server) })
+  return writeHere(t, line, server)
 }
 
 describe('stored as declared', () => {
@@ -62,7 +62,7 @@ describe('stored as declared', () => {
     const line = '--strategy counter-function --items 600 --with structure=hash'
     assertDone(await play(t, line))
     assert.equal(await cli(server, 'FUNCTION', 'LIST'), '')
-    const again = await writeHere(t, line, { env: at(server) })
+    const again = await writeHere(t, line, server)
     assertDone(again)
     assert.deepEqual([again.document.bundles.sum.before, again.document.bundles.sum.after], [600, 1200])
     await runCommand(t, 'cleanup --yes', { env: at(server), out: false })
@@ -116,7 +116,7 @@ test('an error inside a script leaves its bundle uncertain; one before it fails 
   await cli(server, 'FLUSHALL')
   await cli(server, 'HSET', 'counters-hash', 'counter:250', 'text')
   const line = '--with structure=hash --items 300 --with bundle-size=100 --allow foreign-keys'
-  const script = await writeHere(t, `--strategy counter-script ${line}`, { env: at(server) })
+  const script = await writeHere(t, `--strategy counter-script ${line}`, server)
   assert.equal(script.code, 4)
   const { items: outcome } = script.document
   assert.deepEqual([outcome.acked, outcome.uncertain, outcome.failed], [200, 100, 0])
@@ -133,7 +133,7 @@ test('an error inside a script leaves its bundle uncertain; one before it fails 
   // In a transaction it is one command's.
   await cli(server, 'HDEL', 'counters-hash', ...Array.from({ length: 300 }, (_, i) => `counter:${i + 1}`))
   await cli(server, 'HSET', 'counters-hash', 'counter:250', 'text')
-  const exec = await writeHere(t, `--strategy counter-transaction ${line}`, { env: at(server) })
+  const exec = await writeHere(t, `--strategy counter-transaction ${line}`, server)
   assert.deepEqual([exec.document.items.acked, exec.document.items.failed], [299, 1])
 })
 
@@ -177,30 +177,4 @@ test('a rate beyond what one round trip after the other carries: dropped, and th
     JSON.stringify(warnings),
     /each bundle waits for the replies to the one before it: counter-pipeline and counter-script send many/,
   )
-})
-
-test('options of counters are checked by name', async (t) => {
-  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['--strategy counter-loop --with bundle-size=5', /^--with bundle-size is not an option of counter-loop/],
-    ['--strategy counter-script --with lose-every=5', /^--with lose-every needs --with delay/],
-    [
-      '--strategy counter-auto-pipeline --driver socket',
-      /^--driver socket: counter-auto-pipeline runs on ioredis only/,
-    ],
-    ['--strategy counter-script --duration 5s', /^--duration: the passes of counter-script end .* --rate/],
-    [
-      '--strategy counter-script --arrivals poisson',
-      /^--arrivals: the passes of counter-script end .* --rate/,
-    ],
-    ['--strategy counter-script --with delay=5h', /^--with delay.* must be a time from 0ms to 10s/],
-    [
-      '--strategy counter-script --with structure=list',
-      /^--with structure.* must be one of zset, hash, string/,
-    ],
-    ['--strategy lookup-get --with delay=5ms', /^--with delay is not an option of lookup-get/],
-  ])) {
-    const { code, stderr } = await writeHere(t, line)
-    assert.equal(code, 2, line)
-    assert.match(stderr, pattern)
-  }
 })

@@ -90,7 +90,7 @@ test('what is noticed after the last second is told before the end', async () =>
 
 test('a reader that stops reading costs the run nothing', async (t) => {
   const server = await startServer(t)
-  const program = startCommand(t, 'write -q 500 --duration 3s --dashboard', { env: at(server) })
+  const program = startCommand(t, 'write -q 500 --duration 3s --dashboard', server)
   const { port, token } = await addressIn(program)
   const stalled = Array.from({ length: 8 }, () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {})

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startHere } from '../helpers/here.js'
-import { at, until } from '../helpers/programs.js'
+import { until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 test('a server that was flushed, and then came back empty, ends no run as valid', async (t) => {
   const server = await startServer(t)
-  const running = startHere(t, 'write', '-q 500 -p 200 --once --ttl 10m', { env: at(server) })
+  const running = startHere(t, 'write', '-q 500 -p 200 --once --ttl 10m', server)
   await until('items are there', async () => (await server.redis.dbsize()) > 1000)
   await server.redis.flushall()
   await running.says(/removed by FLUSHALL or FLUSHDB/)
@@ -41,9 +41,7 @@ test('--guard sees by its master how far a replica is behind that does not answe
     (await replica.redis.info('replication')).includes('master_link_status:up'),
   )
   // Two seconds of writing: a replica that only waits for the processor is not that far behind.
-  const running = startHere(t, 'write', '-q 1000 -p 200 --value-size 1kB --guard lag>10MB', {
-    env: at(master),
-  })
+  const running = startHere(t, 'write', '-q 1000 -p 200 --value-size 1kB --guard lag>10MB', master)
   await until('both are sampled', () =>
     running.intervals().some(({ nodes }) => nodes.length === 2 && nodes[1].link === 'up'),
   )

@@ -36,7 +36,7 @@ describe('--dry-run', () => {
   /** The end of a command that must have sent only reads. @param {TestContext} t @param {string} line */
   const looked = async (t, line) => {
     const [sizeBefore, before] = [await server.redis.dbsize(), await calls()]
-    const ended = await runCommand(t, line, { env: at(server) })
+    const ended = await runCommand(t, line, server)
     const [size, now] = [await server.redis.dbsize(), await calls()]
     assert.equal(size, sizeBefore)
     const sent = Object.keys(now).filter((name) => now[name] !== before[name])

@@ -11,6 +11,7 @@ import { limitedServer, limitsOf } from '../helpers/limited-server.js'
 import { sumOf } from '../helpers/programs.js'
 import { searched } from '../helpers/searched.js'
 import { callsOf, startServer } from '../helpers/servers.js'
+import { columns } from '../helpers/table.js'
 
 /**
  * @import { Phase, Step } from '../../lib/answers/find/bracket.js'
@@ -90,15 +91,7 @@ test('two boxes play what one decides, and it sees what both did', async (t) => 
   assert.deepEqual(follower.told, { answer: 'two seconds' })
   assert.deepEqual(follower.heard, [Number.POSITIVE_INFINITY, 1000, 2000])
   const { seconds } = leader
-  assert.deepEqual(
-    seconds.map((/** @type {any} */ { rate, phase }) => [rate, phase]),
-    [
-      [null, 'limit'],
-      [1000, 'measure'],
-      [1000, 'measure'],
-      [2000, 'confirm'],
-    ],
-  )
+  assert.equal(columns(seconds, 'rate', 'phase'), 'null limit, 1000 measure, 1000 measure, 2000 confirm')
   for (const { items, latency_us: latency } of seconds)
     assert.ok(items.acked === 0 || latency.intended.p50 > 0)
   // What is under way at the end of a second has its outcome in the next one, and in its step.

@@ -134,7 +134,7 @@ describe('searches as a user starts them', { concurrency: true }, () => {
   test('the rate of fetches is searched: of what was written before', async (t) => {
     const server = await startServer(t)
     const line = '--strategy list --items 100 --rate 100 --duration 1s --warm-up 0 --ttl 600'
-    const written = await writeHere(t, line, { env: at(server) })
+    const written = await writeHere(t, line, server)
     assert.equal(written.document.items.acked, 100, written.stderr)
     const { code, answer } = await searched(
       t,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { freePorts } from '../../lib/servers/embedded-servers.js'
 import { startCommand } from '../helpers/command-here.js'
-import { at, ownFolder, until } from '../helpers/programs.js'
+import { ownFolder, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const file = new URL('../../docs/examples/grafana/millrace.json', import.meta.url)
@@ -46,9 +46,7 @@ test('every query of the Grafana dashboard has an answer', { skip }, async (t) =
     prometheus.kill()
     return ended
   })
-  const run = startCommand(t, `write --rate 500 --duration 2m --metrics 127.0.0.1:${own}`, {
-    env: at(server),
-  })
+  const run = startCommand(t, `write --rate 500 --duration 2m --metrics 127.0.0.1:${own}`, server)
   /** @param {string} query @returns {Promise<number[]>} */
   const answered = async (query) => {
     const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(query)}`

@@ -87,7 +87,7 @@ describe('a run by hand', { concurrency: true }, () => {
     test('while a server says nothing', async (t) => {
       const server = await startServer(t)
       process.kill(server.pid, 'SIGSTOP')
-      const running = startCommand(t, 'write -q 100', { env: at(server) })
+      const running = startCommand(t, 'write -q 100', server)
       await until('its folder is there', () => existsSync(running.out) && readdirSync(running.out).length > 0)
       running.kill('SIGINT')
       const { code, stderr, folder } = await running.ended
@@ -143,9 +143,9 @@ describe('a run by hand', { concurrency: true }, () => {
 
     test('while it waits for a lease', async (t) => {
       const server = await startServer(t)
-      const first = startCommand(t, 'write -q 100', { env: at(server) })
+      const first = startCommand(t, 'write -q 100', server)
       await first.says(/the only writer/)
-      const second = startCommand(t, 'write -q 100', { env: at(server) })
+      const second = startCommand(t, 'write -q 100', server)
       await second.says(/waiting 30 s for a lease/)
       second.kill('SIGINT')
       const { code, stderr, folder } = await second.ended
@@ -171,7 +171,7 @@ describe('a run by hand', { concurrency: true }, () => {
     test('while a server says nothing', async (t) => {
       const server = await startServer(t)
       process.kill(server.pid, 'SIGSTOP')
-      const running = startCommand(t, 'read', { env: at(server) })
+      const running = startCommand(t, 'read', server)
       await until('its folder is there', () => existsSync(running.out) && readdirSync(running.out).length > 0)
       await assertPrompt(running)
     })
@@ -189,9 +189,9 @@ describe('a run by hand', { concurrency: true }, () => {
 
     test('while it waits for a lease', async (t) => {
       const server = await startServer(t)
-      const first = startCommand(t, 'read -a auto', { env: at(server) })
+      const first = startCommand(t, 'read -a auto', server)
       await first.says(/the only reader: 1 consumer/)
-      const second = startCommand(t, 'read -a auto', { env: at(server) })
+      const second = startCommand(t, 'read -a auto', server)
       await second.says(/all readers are in use/)
       await assertPrompt(second)
       first.kill('SIGINT')
@@ -229,9 +229,7 @@ describe('a run by hand', { concurrency: true }, () => {
     for (const driver of ['socket', 'ioredis'])
       test(`${driver}: a server that is killed and comes back costs nothing that is not told`, async (t) => {
         const server = await startServer(t)
-        const running = startCommand(t, `write -q 100 -p 200 --driver ${driver}`, {
-          env: at(server),
-        })
+        const running = startCommand(t, `write -q 100 -p 200 --driver ${driver}`, server)
         await until('it writes', () => running.intervals().some(({ items }) => items.acked > 0))
         await cli(server, 'CLIENT', 'KILL', 'TYPE', 'normal')
         const lines = running.intervals().length + 1
@@ -248,7 +246,7 @@ describe('a run by hand', { concurrency: true }, () => {
 
     test('a log that was closed ends no run', async (t) => {
       const server = await startServer(t)
-      const running = startProducer(t, '-q 100 -p 200 --no-report', { env: at(server) })
+      const running = startProducer(t, '-q 100 -p 200 --no-report', server)
       await until('it writes', () => running.intervals().some(({ items }) => items.acked > 0))
       running.closeLog()
       // Lost connections are reported in the log.

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startHere } from '../helpers/here.js'
-import { assertDone, at } from '../helpers/programs.js'
+import { assertDone } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /** @import { Scope, TestServer } from '../helpers/servers.js' */
@@ -42,7 +42,7 @@ describe('an item is stored when its last command is answered', { skip, concurre
       const server = await startServer(t)
       const witness = await startWitness(t, server)
       const line = `-q 400 -c 2 -p 2000 --intervals 2 --driver ${driver}`
-      const ended = await startHere(t, 'write', line, { env: at({ ...server, port: witness.port }) }).ended
+      const ended = await startHere(t, 'write', line, { ...server, port: witness.port }).ended
       assertDone(ended)
       const { items, latency_us: latency } = ended.document
       const took = await witness.end()

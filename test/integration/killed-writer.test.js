@@ -36,7 +36,7 @@ const immortal = async ({ redis }, withFields) => {
 const killedAndCleared = async (t, server, line, { withFields = false, enough }) => {
   const { redis } = server
   await redis.flushall()
-  const writer = startProducer(t, `${line} --ttl 300 --duration 60 --quiet`, { env: at(server) })
+  const writer = startProducer(t, `${line} --ttl 300 --duration 60 --quiet`, server)
   await until('keys', async () => (await redis.dbsize()) >= enough)
   writer.kill('SIGKILL')
   await writer.ended
@@ -68,7 +68,7 @@ test('fields, where HEXPIRE gives them their lifetime', async (t) => {
   const server = await startServer(t, { bin, config: { 'rename-command': ['HSETEX', ''] } })
   const line = '-q 30000 --strategy hash-ttl'
   await killedAndCleared(t, server, line, { withFields: true, enough: 100 })
-  const whole = await writeHere(t, `${line} --intervals 2 --driver ioredis`, { env: at(server) })
+  const whole = await writeHere(t, `${line} --intervals 2 --driver ioredis`, server)
   assertDone(whole)
   assert.equal(whole.document.items.acked, 60_000)
   assert.ok(whole.document.server.commands.hexpire.calls > 0)

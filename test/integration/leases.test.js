@@ -259,7 +259,7 @@ describe('leases', { concurrency: 8 }, () => {
     const warned =
       /only 1 of 8 writers is here, so the result will be PARTIAL: .* -a all, or start the same command on other boxes/
     const line = 'write -q 80 -t 8 --duration 3s'
-    const { code, document, stderr } = await runCommand(t, line, { env: at(server) })
+    const { code, document, stderr } = await runCommand(t, line, server)
     const lines = stderr
       .trim()
       .split('\n')
@@ -267,10 +267,7 @@ describe('leases', { concurrency: 8 }, () => {
     const { time } = lines.find(({ msg }) => warned.test(msg)) ?? assert.fail(stderr)
     assert.ok(time <= Date.parse(document.started), `said at ${time}, and begun ${document.started}`)
     assert.deepEqual([code, document.state], [4, 'partial'])
-    assert.doesNotMatch(
-      (await runCommand(t, 'write -q 80 -t 8 -a 1 --duration 1s', { env: at(server) })).stderr,
-      warned,
-    )
+    assert.doesNotMatch((await runCommand(t, 'write -q 80 -t 8 -a 1 --duration 1s', server)).stderr, warned)
   })
 
   test('kill -9 frees an agent after its lease', async (t) => {
@@ -291,7 +288,7 @@ describe('leases', { concurrency: 8 }, () => {
 
   test('a stolen lease is a warning in the result, not a crash', async (t) => {
     const server = await startServer(t)
-    const running = startHere(t, 'write', '-q 100 -p 200', { env: at(server) })
+    const running = startHere(t, 'write', '-q 100 -p 200', server)
     await running.says(/the only writer/)
     const key = await cli(server, '--scan', '--pattern', 'millrace:lease:*')
     await cli(server, 'SET', key, 'thief')

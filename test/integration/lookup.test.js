@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { delayProxy } from '../../lib/servers/delay.js'
 import { runCommand } from '../helpers/command-here.js'
-import { startHere, writeHere } from '../helpers/here.js'
+import { readHere, startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
@@ -55,9 +55,7 @@ describe('lookups', { concurrency: 4 }, () => {
   test('a run warns of lookups whose keys nothing has written, and not of keys that are there', async (t) => {
     const server = await startServer(t)
     const warned = async (/** @type {string} */ line) =>
-      (
-        await writeHere(t, `${line} --rate 100 --duration 1s --warm-up 0`, { env: at(server) })
-      ).document.warnings
+      (await writeHere(t, `${line} --rate 100 --duration 1s --warm-up 0`, server)).document.warnings
         .filter((/** @type {{ code: string }} */ { code }) => code === 'not-filled')
         .map((/** @type {{ message: string }} */ { message }) => message)
     const message =
@@ -74,7 +72,7 @@ describe('lookups', { concurrency: 4 }, () => {
     const ended = await writeHere(
       t,
       '--strategy lookup-mix --with ratio=1:4 --keys 2000 --fill --ttl 1s-60s --rate 1000 --duration 3s --prefix p:',
-      { env: at(server) },
+      server,
     )
     assertDone(ended)
     assert.ok(ended.document.counts.miss > 0)
@@ -95,37 +93,17 @@ describe('lookups', { concurrency: 4 }, () => {
     const { document, ...ended } = await writeHere(
       t,
       '--strategy lookup-mix --with ratio=0:0:1 --keys 2000 --fill --rate 1000 --duration 2s',
-      { env: at(server) },
+      server,
     )
     assertDone({ document, ...ended })
     assert.ok(document.counts.deleted > 500, `${document.counts.deleted} deleted`)
     assert.equal(2000 - document.counts.deleted, Number(await cli(server, 'DBSIZE')) - 1, 'beside the plan')
   })
 
-  test('what does not belong to lookups, or only to them, is refused by name', async (t) => {
-    for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-      ['--strategy lookup-get -c 5', /^--chunks is not an option of lookup-get/],
-      [
-        '--strategy lookup-get --fill populate --ttl 5',
-        /^--ttl with --fill populate: the keys that a server makes/,
-      ],
-      ['--strategy lookup-get --with ratio=1:2', /^--with ratio is not an option of lookup-get/],
-      ['--strategy lookup-get --driver ioredis', /^--driver ioredis: lookup-get runs on plain sockets only/],
-      ['--strategy lookup-mix --with ratio=0:0', /^--with ratio must be writes:reads/],
-      ['--strategy lookup-get --arrivals poisson', /^--arrivals needs --rate with a number/],
-      ['--strategy lookup-get --rate fast', /^--rate must be max or a number/],
-      ['--fill', /^--fill keys is an option of lookup; add --strategy lookup-get/],
-      ['--rate 500 -p 5', /^--rate and --period exclude each other/],
-    ])) {
-      const { code, stderr } = await writeHere(t, line)
-      assert.equal(code, 2, line)
-      assert.match(stderr, pattern)
-    }
-    const server = await startServer(t)
-    const consumer = await startHere(t, 'read', '--strategy lookup-get --duration 1s', { env: at(server) })
-      .ended
-    assert.equal(consumer.code, 2, consumer.stderr)
-    assert.match(consumer.stderr, /--strategy lookup-get: a consumer reads items/)
+  test('a consumer of lookups is refused by name', async (t) => {
+    const { code, stderr } = await readHere(t, '--strategy lookup-get --duration 1s', await startServer(t))
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, /--strategy lookup-get: a consumer reads items/)
   })
 
   test('a fill that does not fit ends with its cause, and misses after a fill are no valid run', async (t) => {
@@ -133,7 +111,7 @@ describe('lookups', { concurrency: 4 }, () => {
     const full = await writeHere(
       t,
       '--strategy lookup-get --keys 20k --value-size 500 --fill --duration 1s --allow memory --guard off',
-      { env: at(server) },
+      server,
     )
     assert.equal(full.code, 3, full.stderr)
     // The server is full for the fill, or for the lease that is renewed meanwhile.
@@ -143,7 +121,7 @@ describe('lookups', { concurrency: 4 }, () => {
     )
 
     const other = await startServer(t)
-    const run = startHere(t, 'write', `${lookup('lookup-get')} --fill --rate 500`, { env: at(other) })
+    const run = startHere(t, 'write', `${lookup('lookup-get')} --fill --rate 500`, other)
     await run.says(/filled 3,000 keys/)
     await other.redis.del(Array.from({ length: 500 }, (_, i) => `key:${i + 1}`))
     const acked = () => run.intervals().reduce((sum, { items }) => sum + items.acked, 0)
@@ -159,7 +137,7 @@ describe('lookups', { concurrency: 4 }, () => {
   test('the server makes the keys itself, with our names and sizes', async (t) => {
     const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
     const line = `${lookup('lookup-get')} --fill populate --rate 100 --duration 1s`
-    const run = await writeHere(t, line, { env: at(server) })
+    const run = await writeHere(t, line, server)
     assertDone(run)
     assert.equal(run.document.counts.miss, 0)
     assert.match(run.stderr, /made 3,000 keys/)
@@ -167,7 +145,7 @@ describe('lookups', { concurrency: 4 }, () => {
     assert.equal(await cli(server, 'STRLEN', 'key:3000'), '40')
 
     const closed = await startServer(t)
-    const refused = await writeHere(t, line, { env: at(closed) })
+    const refused = await writeHere(t, line, closed)
     assert.equal(refused.code, 3)
     assert.match(refused.stderr, /DEBUG POPULATE 3001 key 40: ERR DEBUG command not allowed/)
   })
@@ -192,16 +170,16 @@ describe('lookups', { concurrency: 4 }, () => {
     }
 
     const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
-    const refused = await writeHere(t, line, { env: at(server) })
+    const refused = await writeHere(t, line, server)
     assert.equal(refused.code, 2)
     assert.match(refused.stderr, /--with snapshot empties .*add --allow flush/)
     await cli(server, 'SET', 'mine', 'x')
-    const allowed = await writeHere(t, `${line} --allow flush,foreign-keys`, { env: at(server) })
+    const allowed = await writeHere(t, `${line} --allow flush,foreign-keys`, server)
     assertDone(allowed)
     assert.equal(await cli(server, 'GET', 'mine'), 'x')
 
     const closed = await startServer(t)
-    const without = await writeHere(t, `${line} --allow flush`, { env: at(closed) })
+    const without = await writeHere(t, `${line} --allow flush`, closed)
     assert.equal(without.code, 3)
     assert.match(without.stderr, /refuses DEBUG.*enable-debug-command local/)
     assert.equal(await cli(closed, 'DBSIZE'), '0')

@@ -9,7 +9,7 @@ import { factsOf, ofWriters } from '../../lib/measures/index.js'
 import { readRecord, remadeIn } from '../../lib/result/record.js'
 import { windowOf } from '../../lib/result/window.js'
 import { runCommand, startCommand } from '../helpers/command-here.js'
-import { at, linesOf, startProducer, until } from '../helpers/programs.js'
+import { linesOf, startProducer, until } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
@@ -23,8 +23,7 @@ describe('a result made again', { concurrency: 4 }, () => {
   before(async () => {
     server = await startServer(scope)
   })
-  const start = (/** @type {any} */ t, /** @type {string} */ line) =>
-    startCommand(t, line, { env: at(server) })
+  const start = (/** @type {any} */ t, /** @type {string} */ line) => startCommand(t, line, server)
 
   /** @param {{ folder: string, stderr: string }} ended */
   const assertSame = async ({ folder, stderr }) => {
@@ -119,7 +118,7 @@ describe('a result made again', { concurrency: 4 }, () => {
     })
 
   test('of fetches, byte for byte, while the writers are killed: their result ends with their last whole second', async (t) => {
-    const writer = startProducer(t, `--rate 400 ${common} --prefix f:`, { env: at(server) })
+    const writer = startProducer(t, `--rate 400 ${common} --prefix f:`, server)
     await until('a second of the writers', () => writer.intervals().length > 0)
     const read = await start(t, 'read -p 100 --duration 1s --prefix f: --verify').ended
     const { lines: reads } = await assertSame(read)

@@ -31,7 +31,7 @@ const elements = async (pattern, command) => {
 /** @param {TestContext} t @param {string} line */
 const play = async (t, line, many = items) => {
   await server.redis.flushall()
-  const run = await writeHere(t, `--items ${many} --connections 4 --pipeline 20 ${line}`, { env: at(server) })
+  const run = await writeHere(t, `--items ${many} --connections 4 --pipeline 20 ${line}`, server)
   assertDone(run)
   const { passes, items: outcome } = run.document
   const [misses, hits] = passes
@@ -132,7 +132,7 @@ describe('a filter by module', () => {
     const module = peer(t, 'redisbloom')
     if (!module) return
     const own = await startServer(t, { config: { loadmodule: module } })
-    const run = await writeHere(t, `${line} --with false-positives=0.001`, { env: at(own) })
+    const run = await writeHere(t, `${line} --with false-positives=0.001`, own)
     assertDone(run)
     const [misses, hits, others] = run.document.passes
     assert.deepEqual(hits.counts, { new: 0, known: many })
@@ -146,7 +146,7 @@ describe('a filter by module', () => {
       .at(-1)
     assert.ok(Number(inserted) > many / 8, inserted)
 
-    const again = await writeHere(t, line, { env: at(own) })
+    const again = await writeHere(t, line, own)
     assert.equal(again.code, 3)
     assert.match(again.stderr, /0 of 4 structures were reserved \(ERR 4\).*scripts\/cleanup\.js/)
     await runCommand(t, 'cleanup --yes', { env: at(own), out: false })
@@ -154,7 +154,7 @@ describe('a filter by module', () => {
   })
 
   test('without the module a line says what to install', async (t) => {
-    const { code, stderr } = await writeHere(t, line, { env: at(server) })
+    const { code, stderr } = await writeHere(t, line, server)
     assert.equal(code, 3)
     assert.match(stderr, /needs BF\.ADD \(the module RedisBloom: npm run setup:peers downloads it/)
   })
@@ -172,8 +172,8 @@ test('a local server takes lines of its configuration', async (t) => {
 test('ids that are there already make the pass of misses not valid, and cleanup removes them', async (t) => {
   await server.redis.flushall()
   const line = `--strategy membership-set --items ${items} --with partitions=8 --connections 4 --pipeline 20`
-  assertDone(await writeHere(t, line, { env: at(server) }))
-  const again = await writeHere(t, line, { env: at(server) })
+  assertDone(await writeHere(t, line, server))
+  const again = await writeHere(t, line, server)
   assert.equal(again.code, 4)
   assert.ok(
     again.document.warnings.some((/** @type {any} */ { message }) =>
@@ -189,7 +189,7 @@ test('at a rate the command is about ids that are drawn: new ones, or known ones
   await server.redis.flushall()
   await server.redis.config('RESETSTAT')
   const played = async (/** @type {string} */ more) =>
-    writeHere(t, `--items ${items} ${line} ${more}`, { env: at(server) })
+    writeHere(t, `--items ${items} ${line} ${more}`, server)
   const filled = await played('--fill')
   assertDone(filled)
   const { items: outcome, counts, passes } = filled.document
@@ -203,25 +203,4 @@ test('at a rate the command is about ids that are drawn: new ones, or known ones
   assert.equal(found.new + found.known, 1000)
   assert.equal((await elements('bench:set_:*', 'SCARD')).sum, found.new)
   assert.equal(await callsOf(server, 'sadd'), items + 2000)
-})
-
-test('options of membership are checked by name', async (t) => {
-  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['--strategy membership-set --with partitions=3', /^--with partitions must be a power of 2/],
-    [
-      '--strategy membership-flat --with partitions=4',
-      /^--with partitions is not an option of membership-flat/,
-    ],
-    ['--strategy membership-set --fill', /^--fill keys: the passes of membership-set end .* --rate/],
-    ['--strategy membership-set --duration 5s', /^--duration: the passes of membership-set end .* --rate/],
-    ['--strategy membership-set --rate 5 --fill populate', /^--fill populate makes strings only/],
-    [
-      '--strategy membership-bloom --with false-positives=2',
-      /^--with false-positives.* must be a share from 0.000001 to 0.5/,
-    ],
-  ])) {
-    const { code, stderr } = await writeHere(t, line)
-    assert.equal(code, 2, line)
-    assert.match(stderr, pattern)
-  }
 })

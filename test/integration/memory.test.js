@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchServer } from '../../scripts/check/witness.js'
 import { startHere } from '../helpers/here.js'
-import { at, until } from '../helpers/programs.js'
+import { until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 describe('memory of an item', { concurrency: 3 }, () => {
@@ -18,7 +18,7 @@ describe('memory of an item', { concurrency: 3 }, () => {
         t,
         'write',
         `-q 1000 -c 4 --strategy list --driver ${driver} --duration 3s --ttl 600`,
-        { env: at(server) },
+        server,
       )
       const { document } = await writer.ended
       const perItem = ((await witness.data()) - before) / 1000
@@ -29,7 +29,7 @@ describe('memory of an item', { concurrency: 3 }, () => {
 
   test('keys that another application writes meanwhile are in no figure', async (t) => {
     const server = await startServer(t)
-    const writer = startHere(t, 'write', '-q 10000 -c 10 --duration 6s --ttl 600', { env: at(server) })
+    const writer = startHere(t, 'write', '-q 10000 -c 10 --duration 6s --ttl 600', server)
     await until('items', () => server.redis.exists('item:1'))
     const text = 'x'.repeat(10_000)
     let n = 0
@@ -47,7 +47,7 @@ describe('memory of an item', { concurrency: 3 }, () => {
   test('after an earlier run its items are waited for, and three boxes of a run have one figure', async (t) => {
     const server = await startServer(t)
     const box = (/** @type {string} */ line) =>
-      startHere(t, 'write', `-q 20000 --duration 5s --strategy sorted-set ${line}`, { env: at(server) })
+      startHere(t, 'write', `-q 20000 --duration 5s --strategy sorted-set ${line}`, server)
     const bytesOf = (/** @type {any} */ { document: { server: costs } }) => {
       assert.ok(costs.memory_bytes_per_item > 0, costs.memory_note)
       return costs.memory_bytes_per_item

@@ -105,9 +105,7 @@ test('a client that only listens is noticed by the bytes that it gets', async (t
   const server = await startServer(t)
   const monitor = await server.redis.monitor()
   t.after(() => monitor.disconnect())
-  const { document, stderr } = await startHere(t, 'write', '-q 5000 -c 10 -a all --duration 3s', {
-    env: at(server),
-  }).ended
+  const { document, stderr } = await startHere(t, 'write', '-q 5000 -c 10 -a all --duration 3s', server).ended
   assert.equal(document?.server.foreign_calls?.command, 'bytes', stderr)
   assert.equal(document.server.cpu_us_per_item_net, null)
   assert.match(
@@ -125,9 +123,7 @@ test('what the servers use while another application is there is not their idle 
   const asking = (async () => {
     while (!isOver) await Promise.all([server.redis.hget('of:another', 'field'), sleep(4)])
   })()
-  const writing = startProducer(t, '-q 2000 -c 10 -a all --duration 3s --idle-cost auto --log debug', {
-    env: at(server),
-  })
+  const writing = startProducer(t, '-q 2000 -c 10 -a all --duration 3s --idle-cost auto --log debug', server)
   await writing.says(/of commands prepared/)
   isOver = true
   await asking

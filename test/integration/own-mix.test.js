@@ -39,8 +39,7 @@ describe('a model of shares', { concurrency: 3 }, () => {
     const file = join(ownFolder(t, 'mix'), 'shop.yaml')
     writeFileSync(file, `${readFileSync(shop, 'utf8')}run: { rate: 1000 }\n`)
     // A process knows one model of a name: the whole mix, or its reads.
-    const played = (/** @type {string} */ line) =>
-      startProgram(t, 'lib/cli/millrace.js', line, { env: at(server) }).ended
+    const played = (/** @type {string} */ line) => startProgram(t, 'lib/cli/millrace.js', line, server).ended
     const play = (/** @type {string} */ more) => played(`replay ${file} --idle-cost never ${more}`)
     const made = await play('--with requests=500 --connections 4')
     assertDone(made)

@@ -6,7 +6,6 @@ import { test } from 'node:test'
 import {
   assertDone,
   assertNoneLost,
-  at,
   ownFolder,
   runProducer,
   startProducer,
@@ -41,7 +40,7 @@ test('each step once for each operation, the pause between them, and no part of 
     fileOf(t, locks),
     ...'--rate 150 --connections 100 --warm-up 0 --duration 4s'.split(' '),
   ]
-  const { document, code, stderr } = await runProducer(t, options, { env: at(server) })
+  const { document, code, stderr } = await runProducer(t, options, server)
   assertNoneLost(document.items)
   assert.ok(code === 0 || code === 4, stderr)
   const { acked } = document.items
@@ -72,9 +71,7 @@ test('transactions and commands of several keys of one slot, on a cluster', asyn
     fileOf(t, orders),
     ...'--fill --rate 1000 --warm-up 0 --duration 2s'.split(' '),
   ]
-  const { document, code, stderr } = await runProducer(t, options, {
-    env: at(/** @type {any} */ (servers[0])),
-  })
+  const { document, code, stderr } = await runProducer(t, options, /** @type {any} */ (servers[0]))
   assertDone({ code, document, stderr })
   const sumOf = async (/** @type {string} */ name) =>
     (await Promise.all(servers.map((server) => callsOf(/** @type {any} */ (server), name)))).reduce(
@@ -107,9 +104,7 @@ test('a command that fails within a transaction makes the operation fail, by its
   const { document } = await runProducer(
     t,
     ['--model', path, ...'--allow foreign-keys --rate 100 --warm-up 0 --duration 1s'.split(' ')],
-    {
-      env: at(server),
-    },
+    server,
   )
   assert.deepEqual(Object.keys(document.items.failed_by), ['WRONGTYPE'])
   assert.equal(document.items.failed, document.items.offered)
@@ -122,7 +117,7 @@ test('when connections are lost in a pause or between steps, each operation has 
     fileOf(t, locks),
     ...'--rate 150 --connections 100 --warm-up 0 --duration 4s'.split(' '),
   ]
-  const run = startProducer(t, options, { env: at(server) })
+  const run = startProducer(t, options, server)
   for (let i = 0; i < 3; i++) {
     await until('another second', () => run.intervals().length > i)
     await cli(server, 'CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')

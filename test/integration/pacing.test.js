@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadWords } from '../../lib/report/words.js'
 import { startHere, writeHere } from '../helpers/here.js'
-import { assertDone, at, outcomesOf, until } from '../helpers/programs.js'
+import { assertDone, outcomesOf, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 describe('pacing', { concurrency: 4 }, () => {
@@ -61,14 +61,14 @@ describe('pacing', { concurrency: 4 }, () => {
 
   test('--pacing smooth spreads an interval over as many chunks as the clock holds', async (t) => {
     const server = await startServer(t)
-    const ended = await writeHere(t, '-q 1000 --intervals 2 --pacing smooth', { env: at(server) })
+    const ended = await writeHere(t, '-q 1000 --intervals 2 --pacing smooth', server)
     assertDone(ended)
     const { document } = ended
     assert.equal(document.plan.chunks, 200)
     assert.equal(document.ticks.count, 400)
     // One more made the set, with its lifetime.
     assert.equal(await callsOf(server, 'zadd'), 401)
-    const few = await writeHere(t, '-q 10 -p 200 --intervals 2 --pacing smooth', { env: at(server) })
+    const few = await writeHere(t, '-q 10 -p 200 --intervals 2 --pacing smooth', server)
     assert.equal(few.document.plan.chunks, 10)
   })
 
@@ -78,7 +78,7 @@ describe('pacing', { concurrency: 4 }, () => {
     const calls = async (/** @type {string} */ more) => {
       await server.redis.flushall()
       const before = await callsOf(server, 'zadd')
-      assertDone(await writeHere(t, `${line} ${more}`, { env: at(server) }))
+      assertDone(await writeHere(t, `${line} ${more}`, server))
       return (await callsOf(server, 'zadd')) - before
     }
     // One more makes each set, with its lifetime.
@@ -99,7 +99,7 @@ describe('a server that stands still', { concurrency: 2 }, () => {
         t,
         'write',
         `-q 1000 --value-size 1kB -p 100 --max-behind 500ms --window 100kB --driver ${driver}`,
-        { env: at(server) },
+        server,
       )
       const acked = () => running.intervals().reduce((sum, { items }) => sum + items.acked, 0)
       await until('items are acked', () => acked() > 0)
@@ -130,9 +130,12 @@ describe('a server that stands still', { concurrency: 2 }, () => {
 
   test('a run that ends by its time after dropping has exit code 4', async (t) => {
     const server = await startServer(t)
-    const running = startHere(t, 'write', '-q 500 -p 100 --max-behind 300ms --window 50kB --duration 4', {
-      env: at(server),
-    })
+    const running = startHere(
+      t,
+      'write',
+      '-q 500 -p 100 --max-behind 300ms --window 50kB --duration 4',
+      server,
+    )
     let isOver = false
     running.ended.finally(() => {
       isOver = true

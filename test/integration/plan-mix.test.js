@@ -12,7 +12,7 @@ import { parseInfo } from '../../lib/wire/info.js'
 import { loadModel } from '../../lib/workloads/own/load.js'
 import { runCommand, startCommand } from '../helpers/command-here.js'
 import { refusedHere } from '../helpers/here.js'
-import { at, ownFolder, until } from '../helpers/programs.js'
+import { ownFolder, until } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 
 /** @import { Scope, TestServer } from '../helpers/servers.js' */
@@ -83,7 +83,7 @@ describe('a calibration of a mix, and a plan by it', () => {
     // 12,001 when sessions and carts have come and gone at the new rate.
     assert.equal(plan.asked.items, 12_001)
     const server = await startServer(t)
-    const replay = startCommand(t, `replay ${file} --rate 200% --idle-cost never`, { env: at(server) })
+    const replay = startCommand(t, `replay ${file} --rate 200% --idle-cost never`, server)
     const whenAsked = (/** @type {number} */ gets) =>
       until(`${gets} GETs`, async () => {
         replay.assertRuns()
@@ -117,7 +117,7 @@ describe('a calibration of a mix, and a plan by it', () => {
     const server = await startServer(t)
     await server.redis.config('RESETSTAT')
     const empty = await lookAt(server)
-    await runCommand(t, `replay ${file} --with requests=20 --idle-cost never`, { env: at(server) })
+    await runCommand(t, `replay ${file} --with requests=20 --idle-cost never`, server)
     // Frees the histograms of commands, which a server has once, whatever its keys.
     await server.redis.config('RESETSTAT')
     const filled = await lookAt(server)

@@ -7,16 +7,7 @@ import { faultIn } from '../../lib/base/json-schema.js'
 import { publishedSchemas } from '../../scripts/readme/published-schemas.js'
 import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
-import {
-  assertDone,
-  at,
-  linesOf,
-  outcomesOf,
-  ownFolder,
-  runProducer,
-  startProducer,
-  until,
-} from '../helpers/programs.js'
+import { assertDone, at, linesOf, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @import { Ended } from '../helpers/programs.js' */
@@ -26,9 +17,11 @@ const brief = '-q 200 -p 200 --intervals 3'
 describe('the writer', { concurrency: 4 }, () => {
   describe('what it prints', { concurrency: 3 }, () => {
     test('--json: one document on stdout, of the published shape, and nothing else', async (t) => {
-      const { code, stdout, document, folder } = await runCommand(t, 'write -q 3000 --duration 1 --json', {
-        env: at(await startServer(t)),
-      })
+      const { code, stdout, document, folder } = await runCommand(
+        t,
+        'write -q 3000 --duration 1 --json',
+        await startServer(t),
+      )
       const { summary, ...printed } = JSON.parse(stdout)
       assert.deepEqual(printed, document)
       assert.ok(summary.length <= 12 && /VALID/.test(summary[0]), summary.join('\n'))
@@ -58,9 +51,7 @@ describe('the writer', { concurrency: 4 }, () => {
     })
 
     test('--quiet prints the result alone, and --help no more than help', async (t) => {
-      const quiet = await runCommand(t, `write ${brief} --quiet --log silent`, {
-        env: at(await startServer(t)),
-      })
+      const quiet = await runCommand(t, `write ${brief} --quiet --log silent`, await startServer(t))
       assertDone(quiet)
       assert.equal(quiet.stderr, '')
       assert.match(quiet.stdout, /^. (VALID|NOT VALID) /)
@@ -122,147 +113,34 @@ describe('the writer', { concurrency: 4 }, () => {
     assert.ok(!everything(wrong).includes('wr0ng') && !everything(wrong).includes(secret))
   })
 
-  describe('exit code 2: one line that names the option', { concurrency: 3 }, () => {
-    for (const [line, expected] of /** @type {[string, RegExp][]} */ ([
-      ['-q 0', /--quantity/],
-      ['-q 5 -t 8', /--quantity.*--total-agents/],
-      ['-t 4 -a 5', /--agent.*--total-agents/],
-      ['--ttl 0', /--ttl/],
-      ['--rate 5x', /--rate/],
-      ['--quantitty 5', /--quantitty.*--quantity/],
-      ['--ws --sl', /--ws.*--sl/],
-      ['--duration 5 --intervals 2', /--duration.*--intervals/],
-      ['--stamp --actual-value', /--stamp.*--actual-value/],
-      ['--run no/slash', /--run/],
-      ['-c 20 -q 10', /--chunks/],
-      ['extra', /unexpected word/],
-    ]))
-      test(line, async (t) => {
-        const { code, stdout, stderr } = await writeHere(t, line)
-        assert.equal(code, 2, stderr)
-        assert.equal(stdout, '')
-        assert.match(stderr, /^[^\n]+\n$/)
-        assert.match(stderr, expected)
-      })
-
-    test('scripts on several masters without --spread', async (t) => {
-      const { code, stderr } = await writeHere(t, `${brief} --ws --cluster --replicas 0`)
-      assert.equal(code, 2)
-      assert.match(stderr, /^--ws needs --spread on 3 masters[^\n]*\n$/m)
-    })
+  test('what a cluster refuses: scripts on several masters without --spread, and a node of it without --cluster', async (t) => {
+    const { code, stderr } = await writeHere(t, `${brief} --ws --cluster --replicas 0`)
+    assert.equal(code, 2)
+    assert.match(stderr, /^--ws needs --spread on 3 masters[^\n]*\n$/m)
+    const { nodes, access } = await startCluster(t, { shards: 1, replicas: 0 })
+    const node = await writeHere(t, brief, { ...nodes[0], ...access })
+    assert.deepEqual([node.code, node.stdout], [3, ''])
+    assert.match(node.refusal, /^[^\n]*is part of a cluster; add --cluster[^\n]*$/)
   })
 
-  /** @param {Awaited<ReturnType<typeof writeHere>>} ended @param {RegExp} expected */
-  const assertRefused = ({ code, stdout, refusal }, expected) => {
-    assert.equal(code, 3, refusal)
-    assert.equal(stdout, '')
-    assert.match(refusal, expected)
-    assert.doesNotMatch(refusal, /\n/)
-  }
-
-  describe('exit code 3: the target cannot be used', { concurrency: 3 }, () => {
-    test('nothing listens', async (t) => {
-      // No program is given this one, as any that was free a moment ago may be.
-      const port = 1
-      assertRefused(
-        await writeHere(t, `${brief} --host 127.0.0.1 --port ${port}`),
-        new RegExp(
-          `^127\\.0\\.0\\.1:${port}: nothing listens there; correct the address \\(--url, or --host and --port\\)[^\\n]*$`,
-        ),
-      )
+  test('the folder of a run holds run.json, and a line a second whose counts sum to it', async (t) => {
+    const ended = await runCommand(t, 'write -q 500 -c 5 --duration 2 --run named', {
+      env: at(await startServer(t)),
+      pages: true,
     })
-
-    test('no password, or another kind of server', async (t) => {
-      const server = await startServer(t)
-      const { host, port } = server
-      const address = `--host ${host} --port ${port}`
-      assertRefused(await writeHere(t, `${brief} ${address}`), /the server wants a password/)
-      assertRefused(
-        await writeHere(t, `${brief} --cluster`, { env: at(server) }),
-        /is not part of a cluster; leave out --cluster/,
-      )
-    })
-
-    test('a node of a cluster, without --cluster', async (t) => {
-      const { nodes, access } = await startCluster(t, { shards: 1, replicas: 0 })
-      const env = at({ ...nodes[0], ...access })
-      assertRefused(await writeHere(t, brief, { env }), /is part of a cluster; add --cluster/)
-    })
-
-    test('a replica names its master', async (t) => {
-      const master = await startServer(t)
-      const replica = await startServer(t, {
-        config: { replicaof: [master.host, String(master.port)], masterauth: master.password },
-      })
-      assertRefused(
-        await writeHere(t, brief, { env: at(replica) }),
-        new RegExp(`is a replica; write to its master, ${master.host}:${master.port}`),
-      )
-    })
-
-    test('a server that does not know a command', async (t) => {
-      const server = await startServer(t)
-      assertRefused(
-        await writeHere(t, `${brief} --strategy hash-ttl`, { env: at(server) }),
-        /does not support hash-ttl, which needs HSETEX \(Redis 8\.0, Valkey 9\.0\) or HEXPIRE \(Redis 7\.4\)/,
-      )
-    })
-  })
-
-  test('exit code 4: a full server that evicts nothing', async (t) => {
-    const server = await startServer(t, { config: { maxmemory: '3mb', 'maxmemory-policy': 'noeviction' } })
-    const line = '-q 3000 --value-size 1kB --ttl 600 -p 300 --intervals 2 --allow memory --guard evicted>0'
-    for (const driver of ['socket', 'ioredis']) {
-      await server.redis.flushall()
-      const { code, document, stdout } = await writeHere(t, `${line} --driver ${driver}`, { env: at(server) })
-      assert.equal(code, 4)
-      const { items, valid, warnings } = document
-      assert.equal(valid, false)
-      assert.equal(items.offered, 6000)
-      assert.equal(outcomesOf(items), 6000)
-      assert.ok(items.failed > 0)
-      assert.deepEqual(items.failed_by, { OOM: items.failed })
-      assert.ok(warnings.some((/** @type {any} */ { message }) => /raise maxmemory/.test(message)))
-      assert.match(stdout, /^✗ NOT VALID /)
+    const { document, folder } = ended
+    assertDone(ended)
+    assert.ok(folder.endsWith('/named'))
+    const files = 'charts events.ndjson facts.json intervals.ndjson report.html run.json'
+    assert.equal(readdirSync(folder).sort().join(' '), files)
+    const lines = linesOf(join(folder, 'intervals.ndjson'))
+    assert.ok(lines.length > 0)
+    for (const outcome of ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled']) {
+      const sum = lines.reduce((total, { items }) => total + items[outcome], 0)
+      assert.equal(sum, document.items[outcome], outcome)
     }
-  })
-
-  describe('the folder of a run', { concurrency: 2 }, () => {
-    test('holds run.json, and a line a second whose counts sum to it', async (t) => {
-      const ended = await runCommand(t, 'write -q 500 -c 5 --duration 2 --run named', {
-        env: at(await startServer(t)),
-        pages: true,
-      })
-      const { document, folder } = ended
-      assertDone(ended)
-      assert.ok(folder.endsWith('/named'))
-      assert.deepEqual(readdirSync(folder).sort(), [
-        'charts',
-        'events.ndjson',
-        'facts.json',
-        'intervals.ndjson',
-        'report.html',
-        'run.json',
-      ])
-      const lines = linesOf(join(folder, 'intervals.ndjson'))
-      assert.ok(lines.length > 0)
-      for (const outcome of ['offered', 'acked', 'failed', 'uncertain', 'dropped', 'unsettled']) {
-        const sum = lines.reduce((total, { items }) => total + items[outcome], 0)
-        assert.equal(sum, document.items[outcome], outcome)
-      }
-      for (const { nodes } of lines) assert.equal(nodes[0].address, document.nodes[0].address)
-      assert.ok(document.client.encoded_bytes > 500 * 50, 'the commands of all items, encoded before the run')
-    })
-
-    test('a run of the same name is refused before anything is sent', async (t) => {
-      const out = ownFolder(t, 'twice')
-      const line = `write ${brief} --run twice`
-      const env = at(await startServer(t))
-      await runCommand(t, line, { env, out })
-      const { code, stderr } = await runCommand(t, line, { env, out })
-      assert.equal(code, 2)
-      assert.match(stderr, /^--run twice: results of that name exist/)
-    })
+    for (const { nodes } of lines) assert.equal(nodes[0].address, document.nodes[0].address)
+    assert.ok(document.client.encoded_bytes > 500 * 50, 'the commands of all items, encoded before the run')
   })
 
   test('memory of an item is of the items, on a server that ran no command before', async (t) => {
@@ -270,9 +148,9 @@ describe('the writer', { concurrency: 4 }, () => {
     const line = '-q 5000 --ttl 60 --duration 1'
     const fresh = await writeHere(t, line)
     const server = await startServer(t)
-    await writeHere(t, line, { env: at(server) })
+    await writeHere(t, line, server)
     await server.redis.flushall()
-    const used = await writeHere(t, line, { env: at(server) })
+    const used = await writeHere(t, line, server)
     const [first, again] = [fresh, used].map(({ document }) => document.server.memory_bytes_per_item)
     assert.ok(Math.abs(first / again - 1) < 0.15, `${first} B on a fresh server, ${again} B on a used one`)
     const few = await writeHere(t, '-q 20 --intervals 1')

@@ -56,7 +56,7 @@ describe('profiles of servers', { concurrency: 3 }, () => {
       const other = await startServer(t)
       const line = `replay ${join(original.folder, 'workload.yaml')} --duration 10m --idle-cost never`
       // A process of its own: both workloads have one name.
-      const replay = startProgram(t, 'lib/cli/millrace.js', line, { env: at(other) })
+      const replay = startProgram(t, 'lib/cli/millrace.js', line, other)
       // The load has begun, after the fill.
       await until('the load', async () => {
         const calls = new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(

@@ -23,7 +23,7 @@ test('loaded, asked, changed meanwhile, checked, and removed', async (t) => {
   const run = await writeHere(
     t,
     '--strategy query-scan-chunked --items 1000 --with scan-count=100 --connections 3 --duration 1s --with update-writers=10,update-rate=200 --max-behind 60s --prefix p:',
-    { env: at(server) },
+    server,
   )
   assertDone(run)
   const { items, queries, updates, load, plan, measures } = run.document
@@ -56,7 +56,7 @@ test('a script that blocks: BUSY is an outcome, with its share', async (t) => {
   const run = await writeHere(
     t,
     '--strategy query-scan-json --items 8000 --connections 6 --duration 2s --prefix busy:',
-    { env: at(own) },
+    own,
   )
   assert.equal(run.code, 4)
   const { items, queries, measures } = run.document
@@ -81,7 +81,7 @@ test('the CPU of a query is what the kernel counted, however long the server ans
   }
   const used = async (/** @type {string} */ how) => {
     const line = `--strategy query-scan --items 10000 --connections 16 ${how} --warm-up 1s --prefix slow:`
-    const { document } = await writeHere(t, line, { env: at(own) })
+    const { document } = await writeHere(t, line, own)
     return { document, kernel: kernelUs(), scripts: await callsOf(own, 'evalsha') }
   }
   // To store the documents takes more than a hundredth of it, and as much in both runs.
@@ -103,7 +103,7 @@ test('nobody waits longer than query-timeout', async (t) => {
   const run = await writeHere(
     t,
     '--strategy query-scan --items 8000 --connections 4 --with requests=20,query-timeout=10ms --prefix late:',
-    { env: at(server) },
+    server,
   )
   assert.equal(run.code, 4)
   const { items, queries } = run.document
@@ -116,7 +116,7 @@ test('nobody waits longer than query-timeout', async (t) => {
 test('documents that change behind our back make answers wrong', async (t) => {
   const asked =
     '--strategy query-scan --items 300 --with queries=1,selectivity=0.5 --connections 1 --prefix changed:'
-  const run = startHere(t, 'write', `${asked} --duration 10m`, { env: at(server) })
+  const run = startHere(t, 'write', `${asked} --duration 10m`, server)
   const moreQueries = async () => {
     const already = await callsOf(server, 'evalsha')
     await until('some queries', async () => (await callsOf(server, 'evalsha')) > already + 5)
@@ -140,7 +140,7 @@ test('without the module a line says what to install', async (t) => {
     ['update-json', /needs JSON\.SET \(the module RedisJSON/],
     ['query-search-json', /needs FT\.SEARCH .* or JSON\.SET \(the module RedisJSON/],
   ])) {
-    const { code, stderr } = await writeHere(t, `--strategy ${name} --items 100`, { env: at(server) })
+    const { code, stderr } = await writeHere(t, `--strategy ${name} --items 100`, server)
     assert.equal(code, 3)
     assert.match(stderr, pattern)
   }
@@ -150,7 +150,7 @@ test('the hand-made index stays right while documents change, and leaves no inde
   const run = await writeHere(
     t,
     '--strategy query-index --items 1000 --connections 3 --with requests=300,update-writers=10,update-rate=100 --prefix i:',
-    { env: at(server) },
+    server,
   )
   assertDone(run)
   const { queries, load, updates } = run.document
@@ -161,31 +161,4 @@ test('the hand-made index stays right while documents change, and leaves no inde
   assert.equal(await cli(server, 'KEYS', 'i:doc-*'), '')
   await runCommand(t, 'cleanup --prefix i: --yes', { env: at(server), out: false })
   assert.equal(await cli(server, 'KEYS', 'i:*'), '')
-})
-
-test('options of queries are checked by name', async (t) => {
-  for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-    ['--strategy query-scan --cluster', /^--cluster: queries run on one server/],
-    ['--strategy update-hash --cluster', /^--cluster: documents are on one server/],
-    [
-      '--strategy update-watch --with selectivity=0.1',
-      /^--with selectivity is not an option of update-watch/,
-    ],
-    ['--strategy query-scan --with update-rate=5', /^--with update-rate needs --with update-writers/],
-    [
-      '--strategy query-scan --items 5 --with update-writers=6',
-      /^--with update-writers: each of them needs a document/,
-    ],
-    ['--strategy query-scan --with scan-count=5', /^--with scan-count is not an option of query-scan/],
-    [
-      '--strategy query-scan --with selectivity=0.9',
-      /^--with selectivity.* must be a share from 0.0001 to 0.5/,
-    ],
-    ['--strategy query-scan --with sort=price', /^--with sort must be one of created, created-desc/],
-    ['--with selectivity=0.1', /^--with selectivity is an option of query; add --strategy query-/],
-  ])) {
-    const { code, stderr } = await writeHere(t, line)
-    assert.equal(code, 2, line)
-    assert.match(stderr, pattern)
-  }
 })

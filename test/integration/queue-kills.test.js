@@ -69,16 +69,7 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
     await until('a producer', () => redis.exists(`${queue}:makers`))
     let cameBack = 0
     const consuming = run(
-      {
-        command: 'read',
-        ...at,
-        workers: 4,
-        processes: 2,
-        work,
-        reclaim: '500ms',
-        drain: true,
-        ...worker,
-      },
+      { command: 'read', ...at, workers: 4, processes: 2, work, reclaim: '500ms', drain: true, ...worker },
       {
         onProgress: (/** @type {any} */ { type, jobs }) => {
           if (type === 'second') cameBack += jobs.reclaimed

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
-import { at, linesOf } from '../helpers/programs.js'
+import { linesOf } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 const lookups = '--strategy lookup-get --keys 1000 --fill'
@@ -37,9 +37,7 @@ describe('rate.achieved is that of the intervals', () => {
     test(name, async (t) => {
       const server = await startServer(t)
       const options = '--warm-up 1 --duration 2 --no-report --guard off --allow memory,foreign-keys'
-      const { code, document, folder, stderr } = await runCommand(t, `write ${line} ${options}`, {
-        env: at(server),
-      })
+      const { code, document, folder, stderr } = await runCommand(t, `write ${line} ${options}`, server)
       assert.ok(document, stderr)
       const { items, rate, measured_s: measuredS } = document
       const lines = linesOf(join(folder, 'intervals.ndjson'))

@@ -8,7 +8,6 @@ import { test } from 'node:test'
 import {
   assertDone,
   assertNoneLost,
-  at,
   ownFolder,
   runProducer,
   startProducer,
@@ -67,9 +66,7 @@ test('replicas answer all reads of a cluster and no write; the CPU of both roles
   const [master, replica] = cluster.nodes.map((node) => ({ ...node, ...cluster.access }))
   const options =
     '--cluster --strategy lookup-mix --with ratio=1:4 --items 2000 --fill --read-from replica --rate 3000 --warm-up 0 --duration 3s'
-  const { document, code, stderr } = await runProducer(t, options, {
-    env: at(/** @type {any} */ (master)),
-  })
+  const { document, code, stderr } = await runProducer(t, options, /** @type {any} */ (master))
   assertDone({ code, document, stderr })
   const { hit, miss } = document.counts
   const calls = async (/** @type {any} */ node) =>
@@ -94,7 +91,7 @@ test('stale answers are as many and as old as the time of replication makes them
   // is busy, since the proxy then holds them longer.
   const options =
     '--strategy lookup-mix --with ratio=1:1 --items 1000 --fill --rate 2000 --arrivals poisson --read-from replica --warm-up 3s --duration 12s'
-  const { document, code, stderr, stdout } = await runProducer(t, options, { env: at(master) })
+  const { document, code, stderr, stdout } = await runProducer(t, options, master)
   assertDone({ code, document, stderr })
   const { compared, stale, pct, age_ms: age } = document.stale_reads
   assert.ok(compared > 6000 && stale > 0, JSON.stringify(document.stale_reads))
@@ -128,7 +125,7 @@ test('in an own mix values of SET and GET are compared, by pattern', async (t) =
     }),
   )
   const options = `--model ${file} --fill --rate 4000 --arrivals poisson --read-from replica --warm-up 3s --duration 10s`
-  const { document, code, stderr } = await runProducer(t, options, { env: at(master) })
+  const { document, code, stderr } = await runProducer(t, options, master)
   assertDone({ code, document, stderr })
   const { compared, stale, pct, age_ms: age } = document.stale_reads
   assert.ok(compared > 8000 && stale > 0, JSON.stringify(document.stale_reads))
@@ -143,7 +140,7 @@ test('in an own mix values of SET and GET are compared, by pattern', async (t) =
 test('the same keys read from the primary: nothing to compare', async (t) => {
   const { master, replica } = await pairOf(t)
   const options = '--strategy lookup-mix --with ratio=1:1 --items 500 --rate 500 --warm-up 0 --duration 1s'
-  const { document } = await runProducer(t, options, { env: at(master) })
+  const { document } = await runProducer(t, options, master)
   assert.equal(document.stale_reads, undefined)
   assert.equal(await callsOf(replica, 'get'), 0)
 })
@@ -152,12 +149,12 @@ test('the nearest node answers: the replica where the primary is far, the primar
   const options =
     '--strategy lookup-get --items 500 --fill --read-from nearest --rate 500 --warm-up 0 --duration 1s'
   const far = await pairOf(t, { announcePort: (port) => slowly(t, port, { toMs: 20 }) })
-  const first = await runProducer(t, options, { env: at(far.master) })
+  const first = await runProducer(t, options, far.master)
   assertDone(first)
   assert.equal(await callsOf(far.replica, 'get'), 0)
   const near = await pairOf(t)
   const port = await slowly(t, near.master.port, { toMs: 20 })
-  const second = await runProducer(t, options, { env: at({ ...near.master, port }) })
+  const second = await runProducer(t, options, { ...near.master, port })
   assertNoneLost(second.document.items)
   assert.equal(await callsOf(near.replica, 'get'), second.document.counts.hit)
 })
@@ -166,7 +163,7 @@ test('when the replica dies its reads go to the primary, and nothing is lost', a
   const { master, replica } = await pairOf(t)
   const options =
     '--strategy lookup-get --items 500 --fill --read-from replica --rate 1000 --warm-up 0 --duration 4s'
-  const run = startProducer(t, options, { env: at(master) })
+  const run = startProducer(t, options, master)
   await until('its second second', () => run.intervals().length > 1)
   const before = await callsOf(replica, 'get')
   process.kill(replica.pid, 'SIGKILL')
@@ -179,7 +176,7 @@ test('a cache that is read from a replica serves values that were invalidated: t
   const { master } = await pairOf(t, { replicationMs: 200 })
   const options =
     '--strategy cache-aside --with ratio=1:9 --items 300 --rate 2000 --read-from replica --warm-up 2s --duration 6s'
-  const { document, stderr } = await runProducer(t, options, { env: at(master) })
+  const { document, stderr } = await runProducer(t, options, master)
   assertNoneLost(document.items)
   const { compared, stale, age_ms: age } = document.stale_reads
   assert.ok(stale > 50 && stale < compared, `${stale} of ${compared}: ${stderr}`)
@@ -190,12 +187,10 @@ test('a cache that is read from a replica serves values that were invalidated: t
 test('consumers fetch from the nearest node too', async (t) => {
   const { master, replica } = await pairOf(t)
   const port = await slowly(t, master.port, { toMs: 20 })
-  await runProducer(t, '-q 300 --intervals 2 --ttl 60s -a all --warm-up 0', { env: at(master) })
+  await runProducer(t, '-q 300 --intervals 2 --ttl 60s -a all --warm-up 0', master)
   const before = await callsOf(master, 'get')
   const line = '--read-from nearest --consumers 2 --duration 2s'
-  const { document, stderr } = await startProgram(t, 'consumer.js', line, {
-    env: at({ ...master, port }),
-  }).ended
+  const { document, stderr } = await startProgram(t, 'consumer.js', line, { ...master, port }).ended
   assert.ok(document.fetches.count >= 2, stderr)
   const [ofMaster, ofReplica] = [await callsOf(master, 'get'), await callsOf(replica, 'get')]
   assert.ok(

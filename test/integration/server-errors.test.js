@@ -319,11 +319,7 @@ const cases = [
       assert.equal(await redis.exists(items), 300)
     },
   })),
-  {
-    name: 'a server that speaks RESP2 only',
-    config: { 'rename-command': ['HELLO', ''] },
-    code: 0,
-  },
+  { name: 'a server that speaks RESP2 only', config: { 'rename-command': ['HELLO', ''] }, code: 0 },
 ]
 
 /** A server, and the runs that have met it. @param {TestContext} t @param {Case} each */
@@ -454,10 +450,8 @@ test('a server that is loading at the start is waited for, told in one line', as
   const other = server.redis.duplicate({ enableReadyCheck: false })
   t.after(() => other.disconnect())
   await until('it loads', () => told({ ...server, redis: other }, 'persistence', /^loading:1/m))
-  const writer = startHere(t, 'write', '-q 100 -p 200 --intervals 2 --allow foreign-keys', {
-    env: at(server),
-  })
-  const early = startHere(t, 'write', '-q 100', { env: at(server) })
+  const writer = startHere(t, 'write', '-q 100 -p 200 --intervals 2 --allow foreign-keys', server)
+  const early = startHere(t, 'write', '-q 100', server)
   await Promise.all([writer.says(/is loading its data/), early.says(/is loading its data/)])
   early.kill('SIGINT')
   const interrupted = await early.ended
@@ -495,7 +489,7 @@ test('a client of the library that a server refuses names the reason', async (t)
 test('what may not be read is not verified: exit code 3 in a line', async (t) => {
   const server = await startServer(t)
   const { host, port } = server
-  const { folder } = await runCommand(t, 'write -q 50 --once --ttl 600 --intervals 2', { env: at(server) })
+  const { folder } = await runCommand(t, 'write -q 50 --once --ttl 600 --intervals 2', server)
   for (const [right, words] of /** @type {[string, RegExp][]} */ ([
     ['get', /^100 items could not be read: NOPERM\n$/],
     ['zmscore', /^\S+ refuses ZMSCORE latest-ids: NOPERM .*\n$/],

@@ -29,7 +29,7 @@ describe('threads', { concurrency: 3 }, () => {
     test(`${driver}, ${writers} writers in ${threads}: acked items are the calls of the server`, async (t) => {
       const server = await startServer(t)
       const line = `${batches} -t ${writers} -a all --threads ${threads} --driver ${driver}`
-      const { document, seconds, code, stderr } = await writeHere(t, line, { env: at(server) })
+      const { document, seconds, code, stderr } = await writeHere(t, line, server)
       assert.equal(code, document.valid ? 0 : 4, stderr)
       assertNoneLost(document.items)
       const { offered, acked, dropped } = document.items
@@ -60,14 +60,14 @@ describe('threads', { concurrency: 3 }, () => {
     assert.equal(sumOf(written.seconds, 'items.acked'), 2400)
     const server = await startServer(t)
     const lookups = '--strategy lookup-get --keys 1000 --fill --connections 6 --threads 3 --warm-up 0'
-    const open = await writeHere(t, `${lookups} --rate 900 --duration 2s`, { env: at(server) })
+    const open = await writeHere(t, `${lookups} --rate 900 --duration 2s`, server)
     assertDone(open)
     assert.equal(open.document.items.offered, 1800)
     const { acked } = open.document.items
     assert.deepEqual(open.document.counts, { hit: acked, miss: 0 })
     // The fill's sample is a hundred GETs more.
     assert.equal(await callsOf(server, 'get'), acked + 100)
-    const closed = await writeHere(t, `${lookups} --duration 1s`, { env: at(server) })
+    const closed = await writeHere(t, `${lookups} --duration 1s`, server)
     assertDone(closed)
     assert.equal(await callsOf(server, 'get'), acked + 100 + closed.document.items.acked + 100)
   })
@@ -86,7 +86,7 @@ describe('threads', { concurrency: 3 }, () => {
       known.values.push(value)
     })
     const line = `-q 90 -c 3 -p 100 --intervals 12 -t 2 -a all --threads 4 --stamp --value-size 64 --max-behind 60s`
-    const { document } = await writeHere(t, line, { env: at(server) })
+    const { document } = await writeHere(t, line, server)
     assert.equal(document.items.acked, 1080)
     await until(
       'all of it was seen',
@@ -180,7 +180,7 @@ describe('threads', { concurrency: 3 }, () => {
   test('a thread that cannot open the target is one line', async (t) => {
     const server = await startServer(t)
     await server.redis.config('SET', 'maxclients', '6')
-    const running = startProducer(t, '-q 64 -t 4 -a all --threads 4 --duration 2s', { env: at(server) })
+    const running = startProducer(t, '-q 64 -t 4 -a all --threads 4 --duration 2s', server)
     const { code, stderr } = await running.ended
     assert.equal(code, 3, stderr)
     const line = String(stderr.split('\n').filter(Boolean).at(-1))
@@ -198,8 +198,8 @@ test('as many connections as open files allow are opened, each in at most 40 kB'
   const connections = Math.min(25_000, Number(files) - 1500)
   const server = await startServer(t, { config: { maxclients: String(connections + 200) } })
   const line = '--strategy lookup-get --keys 1000 --fill --rate 1000 --duration 2s --warm-up 0 --no-report'
-  const least = await startProducer(t, line, { env: at(server) }).ended
-  const most = startProducer(t, `${line} --connections ${connections}`, { env: at(server) })
+  const least = await startProducer(t, line, server).ended
+  const most = startProducer(t, `${line} --connections ${connections}`, server)
   await until('all are open', async () => {
     const [, clients] = /connected_clients:(\d+)/.exec(await server.redis.info('clients')) ?? []
     return Number(clients) >= connections

@@ -176,12 +176,12 @@ describe('TLS', { concurrency: 3 }, () => {
 
     test('TLS asked of a server without, and the other way round', async (t) => {
       const plain = await startServer(t)
-      const asked = await writeHere(t, `${short} --tls`, { env: at(plain) })
+      const asked = await writeHere(t, `${short} --tls`, plain)
       assert.equal(asked.code, 3, asked.stderr)
       assert.match(asked.refusal, /: no answer to TLS; leave out --tls/)
       const certificates = makeCertificates(t)
       const servers = await startTlsServers(t, certificates)
-      const left = await writeHere(t, short, { env: at(servers) })
+      const left = await writeHere(t, short, servers)
       assert.equal(left.code, 3, left.stderr)
       assert.match(
         left.refusal,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { slotCount, slotOf } from '../../lib/wire/slot.js'
 import { caughtUp } from '../../scripts/faults/play.js'
 import { startCommand } from '../helpers/command-here.js'
-import { at, until } from '../helpers/programs.js'
+import { until } from '../helpers/programs.js'
 import { stageHere } from '../helpers/stage-here.js'
 
 /**
@@ -104,7 +104,8 @@ test('consumers verify what they read while slots move, shards come and go, and 
   const { endpoints, access } = stage.embedded
   const consumers = drivers.map((driver) =>
     startCommand(t, `read --cluster --verify -p ${periodMs} --driver ${driver}`, {
-      env: at({ ...endpoints[0], password: access.password }),
+      ...endpoints[0],
+      password: access.password,
     }),
   )
   for (const consumer of consumers) await until('items are read', () => lastItems(consumer) > 0)

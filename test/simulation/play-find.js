@@ -102,12 +102,7 @@ export const playFind = async ({ seed, seconds, limitMs = 20, ...terms }) => {
       pick: () => 0,
       draw: () => 1,
       schedule: scheduleOfCourse(conductor.course),
-      target: {
-        topology,
-        dial: dialOf(network),
-        refresh: async () => topology,
-        follows: () => true,
-      },
+      target: { topology, dial: dialOf(network), refresh: async () => topology, follows: () => true },
       ...{ ledger, latency: { record: conductor.tap.answered }, tally: noTally() },
       machine: { clock: clock.now, random: random.next, timers: clock.timers },
       ...{ onSent: () => {}, onEvent: () => {} },
