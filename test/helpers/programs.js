@@ -179,6 +179,21 @@ export const linesOf = (path) => growingLines()(path)
 export const sumOf = (seconds, path) =>
   seconds.reduce((sum, second) => sum + (path.split('.').reduce((at, name) => at?.[name], second) ?? 0), 0)
 
+/** The first warning of a code. @param {any} document @param {string} code */
+export const warningIn = ({ warnings }, code) =>
+  warnings.find((/** @type {{ code: string }} */ one) => one.code === code)
+
+/** A second of a run that began after now is like this. @param {{ intervals: () => any[] }} run @param {(second: any) => boolean} holds */
+export const laterSecond = (run, holds) => {
+  const seen = run.intervals().length
+  return until('a later second', () =>
+    run
+      .intervals()
+      .slice(seen + 1)
+      .some(holds),
+  )
+}
+
 /** The codes of its warnings. @param {any} document @returns {string[]} */
 export const codesIn = ({ warnings }) => warnings.map((/** @type {any} */ { code }) => code)
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
-import { after } from 'node:test'
+import { after, before } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startEmbedded } from '../../lib/servers/embedded.js'
@@ -56,6 +56,35 @@ export async function startServer(t, { config = {}, bin } = {}) {
   }
   const { host, port, pid } = server
   return { host, port, password, pid, dir: group.dir, redis, stop, restart }
+}
+
+/** A server of all tests of a suite, or of a file: it is there when they begin. @param {Parameters<typeof startServer>[1]} [options] */
+export const suiteServer = (options) => {
+  const server = /** @type {TestServer} */ ({})
+  const scope = suiteScope()
+  before(async () => void Object.assign(server, await startServer(scope, options)))
+  return server
+}
+
+/** A replica in step with its master, whose password is good for both. @param {Scope} t @param {TestServer} master @param {Parameters<typeof startServer>[1]} [options] */
+export const startReplica = async (t, master, options) => {
+  const replica = await startServer(t, options)
+  const { redis } = replica
+  await redis.call('ACL', 'SETUSER', 'default', `>${master.password}`)
+  await redis.config('SET', 'masterauth', master.password)
+  await redis.replicaof(master.host, master.port)
+  while (!(await redis.info('replication')).includes('master_link_status:up')) await sleep(20)
+  return replica
+}
+
+/** A server that stands still while something is done. @template T @param {{ pid: number }} server @param {() => T | Promise<T>} work */
+export const frozenDuring = async ({ pid }, work) => {
+  process.kill(pid, 'SIGSTOP')
+  try {
+    return await work()
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
 }
 
 /** An embedded cluster that no other program finds. @param {Scope} t @param {{ shards?: number, replicas?: number, bin?: string }} [options] */

@@ -1,6 +1,7 @@
 // Advice of runs that fell behind, of servers that refuse, of workers and of consumers helps: see test/helpers/advice.js.
 import assert from 'node:assert/strict'
 import { adviceHelps } from '../helpers/advice.js'
+import { warningIn } from '../helpers/programs.js'
 
 const short = '--duration 1200ms --warm-up 0s' // a warm-up hides what was disturbed in it
 
@@ -14,7 +15,7 @@ adviceHelps({
       on: 'far',
     },
     check: ({ warnings, rate, plan }, of) => {
-      const { message = '' } = warnings.find((/** @type {any} */ { code }) => code === 'rate') ?? {}
+      const { message = '' } = warningIn({ warnings }, 'rate') ?? {}
       // To store an item took longer than when it was advised: others use this machine.
       const takesMs = Number(/to store it takes ([\d.]+) ms/.exec(message)?.[1] ?? 0)
       assert.ok(!message || rate.achieved > 1.5 * of.rate.achieved || takesMs > plan.periodMs, message)

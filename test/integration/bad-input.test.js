@@ -4,14 +4,14 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { resultDocument } from '../../lib/result/document.js'
 import { badInputs, onlyLine, refusalOf } from '../helpers/bad-lines.js'
 import { runCommand, startCommand } from '../helpers/command-here.js'
 import { readHere, writeHere } from '../helpers/here.js'
 import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
-import { startServer, suiteScope } from '../helpers/servers.js'
+import { startServer, suiteScope, suiteServer } from '../helpers/servers.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
 
 /**
@@ -48,12 +48,8 @@ describe('as a user types them', { concurrency: 2 }, () => {
 })
 
 describe('folders, files and targets', { concurrency: 2 }, () => {
-  /** @type {TestServer} */
-  let server
+  const server = suiteServer()
   const scope = suiteScope()
-  before(async () => {
-    server = await startServer(scope)
-  })
 
   /** A server that does not speak RESP, or not at all. @param {(socket: Socket) => void} answer */
   const listening = (answer) =>

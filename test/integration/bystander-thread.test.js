@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import * as hdr from 'hdr-histogram-js'
 import { bystanderThread } from '../../lib/probes/bystander-thread.js'
 import { startProducer, until } from '../helpers/programs.js'
-import { startServer, suiteScope } from '../helpers/servers.js'
+import { startServer, suiteScope, suiteServer } from '../helpers/servers.js'
 
 /**
  * @import { TestServer } from '../helpers/servers.js'
@@ -91,12 +91,8 @@ const isMissing = spawnSync('python3', ['--version']).status !== 0
 const skip = isMissing && !process.env.CI && 'python3 is not on PATH'
 
 describe('the bystander beside a busy sender', { skip }, () => {
-  const scope = suiteScope()
-  /** @type {TestServer} */
-  let server
-  before(async () => {
-    server = await startServer(scope, { config: { 'enable-debug-command': 'local' } })
-  })
+  const _scope = suiteScope()
+  const server = suiteServer({ config: { 'enable-debug-command': 'local' } })
 
   test('of both drivers: p90 as an independent pinger has it', async (t) => {
     const writers = ['socket', 'ioredis'].map((driver) =>

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertIdentity, fleetOf, writing } from '../helpers/fleet.js'
 import { refusedHere } from '../helpers/here.js'
-import { until } from '../helpers/programs.js'
+import { until, warningIn } from '../helpers/programs.js'
 import { callsOf, cli } from '../helpers/servers.js'
 
 /** A count of INFO. @param {Parameters<typeof cli>[0]} server @param {string} name */
@@ -84,7 +84,7 @@ test('boxes of a cache that are killed, first one and then the one that samples 
   assert.ok(items.absent > 1000, `${items.absent} absent`)
   const lost = document.fleet.boxes.filter((/** @type {any} */ one) => one.state === 'lost')
   assert.deepEqual(lost.map((/** @type {any} */ { pid }) => pid).sort(), [follower.pid, leader.pid].sort())
-  const { message } = warnings.find((/** @type {any} */ { code }) => code === 'absent-writers')
+  const { message } = warningIn({ warnings }, 'absent-writers')
   for (const { box, to_s: toS } of lost)
     assert.match(message, new RegExp(`box ${box} \\([^)]+\\) was lost at ${toS.toFixed(1)} s`))
   // What a lost box had under way at its last word is in one count and not yet in the other.

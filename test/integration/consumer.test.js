@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { runText } from '../../lib/report/text.js'
 import { ownRuntime, runCommand, startCommand } from '../helpers/command-here.js'
 import { readHere, refusedHere, startHere, writeHere } from '../helpers/here.js'
-import { assertDone, at, faultsIn, sumOf, until } from '../helpers/programs.js'
+import { assertDone, at, faultsIn, sumOf, until, warningIn } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
@@ -273,7 +273,7 @@ describe('on one server', { concurrency: 6 }, () => {
     const { code, document } = await consumer.ended
     assert.equal(code, 130)
     assert.equal(document.valid, false)
-    const said = document.warnings.find((/** @type {any} */ one) => one.code === 'plan-appeared')
+    const said = warningIn(document, 'plan-appeared')
     assert.match(said.message, /a writer of list started after this consumer, which reads sorted-set/)
     writer.kill('SIGINT')
   })
@@ -283,8 +283,7 @@ describe('on one server', { concurrency: 6 }, () => {
     const line = '--duration 600ms -p 200'
     const none = await startHere(t, 'read', line, server).ended
     assert.equal(none.code, 4, none.stderr)
-    const reason = (/** @type {{ document: any }} */ { document }) =>
-      document.warnings.find((/** @type {any} */ one) => one.code === 'no-items').message
+    const reason = (/** @type {{ document: any }} */ { document }) => warningIn(document, 'no-items').message
     assert.match(reason(none), /no writer of sorted-set is at work under no prefix/)
     await server.redis.zadd('latest-ids', 1, 'item:1', 2, 'item:2')
     const old = await startHere(t, 'read', line, server).ended

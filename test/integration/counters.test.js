@@ -1,23 +1,18 @@
 // Counters: what is stored is what was declared, however the increments are sent and whatever becomes of replies.
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { runText } from '../../lib/report/text.js'
 import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
 import { assertDone, at, faultsIn } from '../helpers/programs.js'
-import { cli, startServer, suiteScope } from '../helpers/servers.js'
+import { cli, suiteServer } from '../helpers/servers.js'
 
 /**
  * @import { TestServer } from '../helpers/servers.js'
  * @import { TestContext } from 'node:test'
  */
 
-/** @type {TestServer} */
-let server
-const scope = suiteScope()
-before(async () => {
-  server = await startServer(scope)
-})
+const server = suiteServer()
 
 /** The counters of a sorted set or a hash by their names, as redis-cli reads them. @param {'zset' | 'hash'} structure */
 const stored = async (structure) => {

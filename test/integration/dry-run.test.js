@@ -1,10 +1,10 @@
 // --dry-run and doctor: what a run would do, without doing any of it.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
 import { at, ownFolder, startProgram } from '../helpers/programs.js'
-import { startServer, suiteScope } from '../helpers/servers.js'
+import { suiteServer } from '../helpers/servers.js'
 
 /**
  * @import { TestServer } from '../helpers/servers.js'
@@ -18,12 +18,7 @@ const reads = [
 ]
 
 describe('--dry-run', () => {
-  /** @type {TestServer} */
-  let server
-  const scope = suiteScope()
-  before(async () => {
-    server = await startServer(scope)
-  })
+  const server = suiteServer()
 
   /** Calls of every command so far. */
   const calls = async () =>

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addServers } from '../../lib/servers/embedded-changes.js'
-import { at, runProducer, startProducer, until } from '../helpers/programs.js'
+import { at, runProducer, startProducer, until, warningIn } from '../helpers/programs.js'
 import { cli, startCluster } from '../helpers/servers.js'
 
 /**
@@ -63,6 +63,6 @@ test('a replica that joins while a run measures has gaps before it', async (t) =
     sampledS < 19 && gaps > 0 && Math.abs(sampledS + gaps - 20) < 2.5,
     `${sampledS} s, ${gaps} gaps: ${stderr}`,
   )
-  const gap = document.warnings.find((/** @type {{ code: string }} */ { code }) => code === 'gaps')
+  const gap = warningIn(document, 'gaps')
   assert.match(gap?.message, /samples missing of .*: the figures of the nodes leave those seconds out/)
 })

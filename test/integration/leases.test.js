@@ -1,6 +1,6 @@
 // Who is which agent: the module with short leases, and the same command on two boxes.
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { InterruptedError, TargetError } from '../../lib/base/errors.js'
 import { isLease } from '../../lib/plan/ownership.js'
 import { leaseKey, leases } from '../../lib/servers/leases.js'
@@ -8,7 +8,7 @@ import { runCommand } from '../helpers/command-here.js'
 import { startHere } from '../helpers/here.js'
 import { startHostileServer } from '../helpers/hostile-server.js'
 import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
-import { cli, startServer, suiteScope } from '../helpers/servers.js'
+import { cli, startServer, suiteServer } from '../helpers/servers.js'
 
 /**
  * @import { TestServer } from '../helpers/servers.js'
@@ -20,12 +20,7 @@ const longMs = 9000
 const shortMs = 600
 
 describe('leases', { concurrency: 8 }, () => {
-  /** @type {TestServer} */
-  let server
-  const scope = suiteScope()
-  before(async () => {
-    server = await startServer(scope)
-  })
+  const server = suiteServer()
 
   /** @param {TestContext} t @param {{ prefix: string, totalAgents?: number, readers?: string, signal?: AbortSignal, here?: boolean, lastMs?: number, clock?: () => number, at?: TestServer }} change */
   const office = (

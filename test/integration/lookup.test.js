@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { delayProxy } from '../../lib/servers/delay.js'
 import { runCommand } from '../helpers/command-here.js'
 import { readHere, startHere, writeHere } from '../helpers/here.js'
-import { assertDone, at, outcomesOf, until } from '../helpers/programs.js'
+import { assertDone, at, outcomesOf, until, warningIn } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 const lookup = (/** @type {string} */ strategy) => `--strategy ${strategy} --keys 3000 --value-size 40`
@@ -130,7 +130,7 @@ describe('lookups', { concurrency: 4 }, () => {
     run.kill('SIGINT')
     const { document } = await run.ended
     assert.ok(document.counts.miss > 0)
-    const reason = document.warnings.find((/** @type {any} */ { code }) => code === 'replies')
+    const reason = warningIn(document, 'replies')
     assert.equal(reason?.invalidates, true)
   })
 

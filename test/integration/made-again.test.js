@@ -3,26 +3,21 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { at as partAt, put } from '../../lib/measures/fold.js'
 import { factsOf, ofWriters } from '../../lib/measures/index.js'
 import { readRecord, remadeIn } from '../../lib/result/record.js'
 import { windowOf } from '../../lib/result/window.js'
 import { runCommand, startCommand } from '../helpers/command-here.js'
 import { linesOf, startProducer, until } from '../helpers/programs.js'
-import { startServer, suiteScope } from '../helpers/servers.js'
+import { suiteServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 
 const common = '--idle-cost never --allow foreign-keys'
 
 describe('a result made again', { concurrency: 4 }, () => {
-  /** @type {TestServer} */
-  let server
-  const scope = suiteScope()
-  before(async () => {
-    server = await startServer(scope)
-  })
+  const server = suiteServer()
   const start = (/** @type {any} */ t, /** @type {string} */ line) => startCommand(t, line, server)
 
   /** @param {{ folder: string, stderr: string }} ended */

@@ -1,11 +1,11 @@
 // Membership: what each strategy stores is what it declares, replies are counted, and passes are checked.
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
 import { assertDone, at } from '../helpers/programs.js'
-import { callsOf, startServer, suiteScope } from '../helpers/servers.js'
+import { callsOf, startServer, suiteServer } from '../helpers/servers.js'
 
 /**
  * @import { TestServer } from '../helpers/servers.js'
@@ -14,12 +14,7 @@ import { callsOf, startServer, suiteScope } from '../helpers/servers.js'
 
 const items = 2000
 
-/** @type {TestServer} */
-let server
-const scope = suiteScope()
-before(async () => {
-  server = await startServer(scope)
-})
+const server = suiteServer()
 
 /** Elements in all keys of a pattern. @param {string} pattern @param {string} command */
 const elements = async (pattern, command) => {

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allStrategies } from '../../lib/workloads/index.js'
 import { startHere } from '../helpers/here.js'
-import { at, startProducer, until } from '../helpers/programs.js'
+import { at, startProducer, until, warningIn } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 /**
@@ -109,7 +109,7 @@ test('a client that only listens is noticed by the bytes that it gets', async (t
   assert.equal(document?.server.foreign_calls?.command, 'bytes', stderr)
   assert.equal(document.server.cpu_us_per_item_net, null)
   assert.match(
-    document.warnings.find((/** @type {{ code: string }} */ { code }) => code === 'foreign-load')?.message,
+    warningIn(document, 'foreign-load')?.message,
     /^others were at work: .*B\/s of other traffic; their part/,
   )
 })

@@ -1,21 +1,16 @@
 // Queries as a user starts them.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { runText } from '../../lib/report/text.js'
 import { runCommand } from '../helpers/command-here.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, codesIn, outcomesOf, until } from '../helpers/programs.js'
-import { callsOf, cli, startServer, suiteScope } from '../helpers/servers.js'
+import { callsOf, cli, startServer, suiteServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 
-/** @type {TestServer} */
-let server
-const scope = suiteScope()
-before(async () => {
-  server = await startServer(scope)
-})
+const server = suiteServer()
 
 const plain = (/** @type {string} */ text) => text.replace(/\s+/g, ' ')
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run } from '../../lib/index.js'
-import { childrenOf, codesIn, ownFolder, until } from '../helpers/programs.js'
+import { childrenOf, codesIn, ownFolder, until, warningIn } from '../helpers/programs.js'
 import { seeded } from '../helpers/random.js'
 import { startServer } from '../helpers/servers.js'
 
@@ -152,7 +152,7 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
     } else {
       assert.equal(account.duplicates, 0)
       assert.ok(account.lost > 0)
-      const lost = consumed.warnings.find((/** @type {any} */ { code }) => code === 'lost')
+      const lost = warningIn(consumed, 'lost')
       assert.equal(lost.invalidates, false)
       assert.match(lost.message, /promises each at most once/)
     }

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
 import { runCommand } from '../helpers/command-here.js'
 import { startHostileServer } from '../helpers/hostile-server.js'
 import { at, linesOf, ownFolder, startProducer, until } from '../helpers/programs.js'
-import { startServer, suiteScope } from '../helpers/servers.js'
+import { startServer, suiteServer } from '../helpers/servers.js'
 
 /**
  * @import { TestServer } from '../helpers/servers.js'
@@ -21,12 +21,7 @@ const load = '-q 20 -p 200 --allow foreign-keys'
 const line = `${load} --duration 2`
 
 describe('results that cannot be written', { concurrency: 2 }, () => {
-  /** @type {TestServer} */
-  let server
-  const scope = suiteScope()
-  before(async () => {
-    server = await startServer(scope)
-  })
+  const server = suiteServer()
 
   /**
    * @param {TestContext} t

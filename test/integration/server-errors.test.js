@@ -9,7 +9,7 @@ import { TargetError } from '../../lib/base/errors.js'
 import { connectLibrary } from '../../lib/transport/library.js'
 import { runCommand } from '../helpers/command-here.js'
 import { startHere } from '../helpers/here.js'
-import { at, faultsIn, outcomesOf, until } from '../helpers/programs.js'
+import { at, faultsIn, outcomesOf, until, warningIn } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /**
@@ -126,7 +126,7 @@ const cases = [
       laterSecond(program, ({ nodes }) => nodes.some((/** @type {any} */ { evicted }) => evicted > 0)),
     code: 4,
     check: async ({ warnings, server: { evicted } }, server) => {
-      const warning = warnings.find((/** @type {any} */ { code }) => code === 'evictions')
+      const warning = warningIn({ warnings }, 'evictions')
       assert.match(
         warning.message,
         new RegExp(`^${evicted.toLocaleString('en')} keys evicted.*raise maxmemory`),

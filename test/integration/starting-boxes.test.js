@@ -14,6 +14,7 @@ import { startMoto } from '../helpers/moto.js'
 import { peer } from '../helpers/peers.js'
 import { ownFolder } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
+import { columns } from '../helpers/table.js'
 
 /**
  * @import { ExecFileOptions } from 'node:child_process'

@@ -13,6 +13,7 @@ import {
   startProgram,
   sumOf,
   until,
+  warningIn,
 } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
@@ -140,7 +141,7 @@ describe('threads', { concurrency: 3 }, () => {
       })
       const { code, document, stderr } = await running.ended
       assert.equal(code, 4, stderr)
-      const warning = document.warnings.find((/** @type {any} */ one) => one.code === 'thread')
+      const warning = warningIn(document, 'thread')
       assert.match(warning.message, /** @type {RegExp} */ (cause))
       assert.ok(document.duration_s < 30, 'the others do not go on')
       const { offered, acked, unsettled } = document.items

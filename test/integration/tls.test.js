@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
 import { startHere, writeHere } from '../helpers/here.js'
-import { assertDone, at, until } from '../helpers/programs.js'
+import { assertDone, at, until, warningIn } from '../helpers/programs.js'
 import { startServer, suiteScope } from '../helpers/servers.js'
 import { makeCertificates, startTlsServers } from '../helpers/tls-servers.js'
 
@@ -132,11 +132,7 @@ describe('TLS', { concurrency: 3 }, () => {
           const line = `--tls-insecure --driver ${driver}`
           const { document, stderr } = await assertWhole(t, line, env)
           assert.match(stderr, /no certificate is checked/)
-          assert.equal(
-            document.warnings.find((/** @type {any} */ { code: name }) => name === 'tls-insecure')
-              .invalidates,
-            false,
-          )
+          assert.equal(warningIn(document, 'tls-insecure').invalidates, false)
         }
       })
     })
