@@ -1,17 +1,19 @@
 // What must not be taken: one line that names the culprit on stderr, nothing on stdout, nothing written anywhere.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { resultDocument } from '../../lib/result/document.js'
 import { badInputs, onlyLine, refusalOf } from '../helpers/bad-lines.js'
 import { runCommand, startCommand } from '../helpers/command-here.js'
-import { readHere, writeHere } from '../helpers/here.js'
+import { refusedHere } from '../helpers/here.js'
 import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { startServer, suiteScope, suiteServer } from '../helpers/servers.js'
+import { rowsOf } from '../helpers/table.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
 
 /**
@@ -25,7 +27,6 @@ import { makeCertificates } from '../helpers/tls-servers.js'
 const wholeEvery = 20
 
 const files = { producer: 'producer.js', consumer: 'consumer.js', cleanup: 'scripts/cleanup.js' }
-const commands = { producer: 'write -q 20 --intervals 1', consumer: 'read --duration 1', cleanup: 'cleanup' }
 
 describe('as a user types them', { concurrency: 2 }, () => {
   const typed = badInputs.filter((_, i) => i % wholeEvery === 0)
@@ -47,262 +48,161 @@ describe('as a user types them', { concurrency: 2 }, () => {
     })
 })
 
-describe('folders, files and targets', { concurrency: 2 }, () => {
-  const server = suiteServer()
+/** The words of a row: variables, and the line behind them. @param {string} text */
+const typedIn = (text) => {
+  const words = text.split(' ')
+  const [variables, line] = [true, false].map((is) => words.filter((word) => /^[A-Z_]+=/.test(word) === is))
+  return { env: Object.fromEntries(variables.map((word) => word.split('='))), line: line.join(' ') }
+}
+
+// The exit code, a line with its variables, and what is said of it. $OWN is a folder with what some of them need.
+const refused = rowsOf(String.raw`
+2 -> WRITE --out $OWN/file -> ^--out \S+: the folder cannot be written \((ENOTDIR|EEXIST)\)$
+2 -> WRITE --out $OWN/file/below -> ^--out \S+: the folder cannot be written \(ENOTDIR\)$
+2 -> WRITE --out /proc/x -> ^--out /proc/x: the folder cannot be written
+2 -> WRITE --out /sys/x/y -> ^--out /sys/x/y: the folder cannot be written
+2 -> WRITE --out $OWN/loop/x -> ^--out \S+: the folder cannot be written \(ELOOP|EEXIST\)
+2 -> WRITE --out $OWN/${'x'.repeat(300)} -> ^--out \S+: the folder cannot be written \(ENAMETOOLONG\)$
+2 -> WRITE --run mine --out $OWN -> ^--run mine: results of that name exist in
+2 -> READ --out $OWN/file -> ^--out \S+: the folder cannot be written
+2 -> REDIS_PASSWORD= WRITE --password-file /nowhere -> ^--password-file: cannot read /nowhere \(ENOENT\)$
+2 -> REDIS_PASSWORD= WRITE --password-file $OWN/secret -> ^--password-file: the first line of \S+ is empty$
+2 -> WRITE --tls --ca $OWN/file -> ^--ca: no certificate in \S+file$
+2 -> WRITE --tls --cert $OWN/bad.pem --key $KEY -> ^--cert: no certificate that can be read in \S+bad.pem
+2 -> WRITE --tls --cert $CERT --key $OTHER -> ^--key: \S+ is not the key of \S+ \(
+3 -> NONE WRITE --server-bin /no/such -> ^--server-bin /no/such: no such program$
+3 -> NONE WRITE --server-bin /bin/true -> ^--server-bin /bin/true: not a redis-server
+3 -> NONE WRITE --server-bin /tmp -> ^--server-bin /tmp: no program that may be run$
+3 -> NONE WRITE --server-config no-such-line=1 -> ended at start: .*Bad directive
+3 -> NONE cleanup -> no address is given, and no writer
+3 -> NONE READ -> ^no address is given, and no writer with a local server runs here; .*--host$
+3 -> WRITE --host 127.0.0.1:1 -> ^127\.0\.0\.1:1: nothing listens there; correct the address \(--url, or --host and --port\)
+3 -> READ --host 127.0.0.1:1 -> ^127\.0\.0\.1:1: nothing listens there
+3 -> cleanup --host 127.0.0.1:1 -> ^127\.0\.0\.1:1: nothing listens there
+3 -> WRITE --host nowhere.invalid -> ^nowhere\.invalid:\d+: the name is not known to DNS; correct the address
+3 -> REDIS_PASSWORD= WRITE -> : the server wants a password; set REDIS_PASSWORD \(NOAUTH
+3 -> REDIS_PASSWORD=hunter2 WRITE -> : wrong user or password; correct --username and REDIS_PASSWORD.*\(WRONGPASS
+3 -> WRITE --username nobody -> : wrong user or password
+3 -> WRITE --db 99 -> : it has no such database; correct --db
+3 -> WRITE --cluster -> is not part of a cluster; leave out --cluster$
+3 -> WRITE --strategy hash-ttl -> not support hash-ttl, which needs HSETEX \(Redis 8\.0, Valkey 9\.0\) or HEXPIRE \(Redis 7\.4\)
+3 -> WRITE --host 127.0.0.1:$WEB -> ^127\.0\.0\.1:\d+: 
+3 -> WRITE --host 127.0.0.1:$CUT -> ^127\.0\.0\.1:\d+: the connection was cut
+3 -> WRITE --host 127.0.0.1:$MUTE -> ^127\.0\.0\.1:\d+: no answer
+`)
+// By a program, in that folder.
+const refusedWhole = rowsOf(String.raw`
+2 -> MILLRACE_NO_DOTENV= -> ^\.env cannot be read \(EISDIR\)
+2 -> REDIS_PASSWORD= --ask-password -> ^--ask-password needs a terminal
+2 -> --tls --ca ca.pem -> ^--ca: cannot read ca\.pem \(ENOENT\)$
+3 -> NONE PATH=/nowhere -> ^no redis-server or valkey-server in PATH: install one \(Debian.*Amazon Linux.*macOS
+2 -> NONE TMPDIR=/nowhere -> ^TMPDIR /nowhere: no folder for local servers can be made
+`)
+/** Longer words of rows. @type {Record<string, string>} */
+const words = {
+  WRITE: 'write -q 20 --intervals 1 --log error',
+  READ: 'read --duration 1 --log error',
+  NONE: 'REDIS_HOST= REDIS_PORT= REDIS_PASSWORD=',
+}
+
+describe('folders, files and targets', { concurrency: 3 }, () => {
   const scope = suiteScope()
+  const server = suiteServer()
+  const own = ownFolder(scope, 'bad')
+  /** Servers that do not speak RESP, or not at all. @type {Record<string, (socket: Socket) => void>} */
+  const answers = {
+    WEB: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    CUT: (socket) => socket.destroy(),
+    MUTE: () => {},
+  }
+  const known = /** @type {Record<string, string>} */ ({ OWN: own })
+  /** @param {(socket: Socket) => void} answer @returns {Promise<number>} */
+  const listening = async (answer) => {
+    const sockets = new Set()
+    const listener = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}))
+      answer(socket)
+    })
+    scope.after(() => {
+      for (const socket of sockets) socket.destroy()
+      listener.close()
+    })
+    await once(listener.listen(0, '127.0.0.1'), 'listening')
+    return /** @type {any} */ (listener.address()).port
+  }
+  before(async () => {
+    const files = { file: 'hello', secret: '\nhunter2\n', 'mine/run.json': '{}' }
+    for (const folder of ['mine', '.env']) mkdirSync(join(own, folder))
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(own, name), text)
+    writeFileSync(join(own, 'bad.pem'), '-----BEGIN CERTIFICATE-----\nxxxx\n-----END CERTIFICATE-----\n')
+    symlinkSync(join(own, 'loop'), join(own, 'loop'))
+    const [{ cert, key }, other] = [makeCertificates(scope), makeCertificates(scope)]
+    Object.assign(known, { CERT: cert, KEY: key, OTHER: other.key })
+    for (const [name, answer] of Object.entries(answers)) known[name] = String(await listening(answer))
+  })
 
-  /** A server that does not speak RESP, or not at all. @param {(socket: Socket) => void} answer */
-  const listening = (answer) =>
-    new Promise((/** @type {(port: number) => void} */ resolve) => {
-      const sockets = new Set()
-      const listener = createServer((socket) => {
-        sockets.add(socket)
-        socket.on('error', () => {})
-        answer(socket)
+  for (const [rows, isWhole] of /** @type {const} */ ([
+    [refused, false],
+    [refusedWhole, true],
+  ]))
+    for (const [code, typed, says] of rows)
+      test(typed.length < 200 ? typed : '--out has a name that is too long', async (t) => {
+        const whole = typed
+          .replace(/\b(WRITE|READ|NONE)\b/g, (word) => words[word])
+          .replace(/\$([A-Z]+)/g, (_, name) => known[name])
+        const { line, env } = typedIn(whole)
+        const options = {
+          env: { ...at(server), ...env },
+          ...(/--out|cleanup/.test(line) && { out: /** @type {const} */ (false) }),
+        }
+        const ended = isWhole
+          ? await startProgram(t, files.producer, `-q 20 --intervals 1 ${line}`, { ...options, cwd: own })
+              .ended
+          : await runCommand(t, line, options)
+        assert.deepEqual([ended.code, ended.stdout], [Number(code), ''], ended.stderr)
+        assert.match(onlyLine(ended.stderr), new RegExp(says))
+        assert.equal(ended.folder, '', 'an empty folder is taken away')
+        assert.doesNotMatch(await server.redis.info('keyspace'), /db\d/)
       })
-      scope.after(() => {
-        for (const socket of sockets) socket.destroy()
-        listener.close()
-      })
-      listener.listen(0, '127.0.0.1', () => resolve(/** @type {any} */ (listener.address()).port))
-    })
 
-  /**
-   * @param {string} what
-   * @param {2 | 3} code
-   * @param {RegExp} names
-   * @param {(own: string, t: TestContext) => { line?: string, env?: Record<string, string>, program?: Program, out?: string | false, isWhole?: boolean }} make
-   *   isWhole: by the producer in a process of its own, in that folder
-   */
-  const refused = (what, code, names, make) =>
-    test(what, async (t) => {
-      const own = ownFolder(t, 'bad')
-      const { line = '', env = {}, program = 'producer', isWhole = false, ...more } = make(own, t)
-      const [command, ...words] = `${commands[program]} ${line}`.split(' ')
-      const options = {
-        env: { ...at(server), ...env },
-        out: program === 'cleanup' ? /** @type {const} */ (false) : more.out,
-      }
-      const ended = isWhole
-        ? await startProgram(t, files.producer, words.filter(Boolean), { ...options, cwd: own }).ended
-        : await runCommand(t, [command, ...words.filter(Boolean)].join(' '), options)
-      assert.deepEqual([ended.code, ended.stdout], [code, ''], ended.stderr)
-      assert.match(onlyLine(ended.stderr), names)
-      assert.equal(ended.folder, '', 'an empty folder is taken away')
-      assert.equal(await server.redis.dbsize(), 0)
-      assert.doesNotMatch(await server.redis.info('keyspace'), /db\d/)
-    })
-
-  /**
-   * The same of a run in this process.
-   * @param {string} what
-   * @param {RegExp} names
-   * @param {{ line?: string, env?: Record<string, string>, program?: Program, answer?: (socket: Socket) => void }} run answer: of a server of its own
-   */
-  const refusedHere = (what, names, { line = '', env = {}, program, answer }) =>
-    test(what, async (t) => {
-      const address = answer ? local(await listening(answer)) : env
-      const isReader = program === 'consumer'
-      const short = isReader ? '--duration 1' : '-q 20 --intervals 1'
-      const start = isReader ? readHere : writeHere
-      const ended = await start(t, `${short} ${line}`, { env: { ...at(server), ...address } })
-      assert.equal(ended.code, 3, ended.stderr)
-      assert.match(onlyLine(`${ended.refusal}\n`), names)
-      assert.equal(await server.redis.dbsize(), 0)
-    })
-
-  const nothing = { REDIS_HOST: '', REDIS_PORT: '', REDIS_PASSWORD: '' }
-  const local = (/** @type {number} */ port) => at({ host: '127.0.0.1', port, password: '' })
-
-  // results
-  refused('--out is a file', 2, /^--out \S+: the folder cannot be written \((ENOTDIR|EEXIST)\)$/, (own) => {
-    writeFileSync(join(own, 'file'), '')
-    return { out: join(own, 'file') }
-  })
-  refused('--out lies under a file', 2, /^--out \S+: the folder cannot be written \(ENOTDIR\)$/, (own) => {
-    writeFileSync(join(own, 'file'), '')
-    return { out: join(own, 'file', 'below') }
-  })
-  refused('--out in /proc', 2, /^--out \/proc\/x: the folder cannot be written/, () => ({ out: '/proc/x' }))
-  refused('--out in /sys', 2, /^--out \/sys\/x\/y: the folder cannot be written/, () => ({ out: '/sys/x/y' }))
-  refused(
-    '--out is a link to itself',
-    2,
-    /^--out \S+: the folder cannot be written \(ELOOP|EEXIST\)/,
-    (own) => {
-      symlinkSync(join(own, 'loop'), join(own, 'loop'))
-      return { out: join(own, 'loop', 'x') }
-    },
-  )
-  refused(
-    '--out has a name that is too long',
-    2,
-    /^--out \S+: the folder cannot be written \(ENAMETOOLONG\)$/,
-    (own) => ({ out: join(own, 'x'.repeat(300)) }),
-  )
-  refused('--run exists', 2, /^--run mine: results of that name exist in/, (own) => {
-    mkdirSync(join(own, 'mine'))
-    writeFileSync(join(own, 'mine', 'run.json'), '{}')
-    return { line: `--run mine --out ${own}`, out: false }
-  })
-  refused('--out of a consumer is a file', 2, /^--out \S+: the folder cannot be written/, (own) => {
-    writeFileSync(join(own, 'file'), '')
-    return { program: 'consumer', out: join(own, 'file') }
-  })
   test('a disk that is nearly full', async (t) => {
     const disk = ownFolder(t, 'disk')
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk], { stdio: 'ignore' })
     if (mounted.status !== 0) return t.skip('mounting a small disk needs root')
     t.after(() => spawnSync('umount', ['--lazy', disk]))
-    const env = at(server)
     const out = join(disk, 'results')
-    const { code, stdout, stderr } = await startProgram(t, 'producer.js', '-q 20', { env, out }).ended
-    assert.deepEqual([code, stdout], [2, ''])
-    assert.match(onlyLine(stderr), /^--out \S+: only 1\.\d+ MB are free there, and a run may need 20\.0 MB$/)
+    const ended = await startProgram(t, 'producer.js', '-q 20', { env: at(server), out }).ended
+    assert.deepEqual([ended.code, ended.stdout], [2, ''])
+    assert.match(
+      onlyLine(ended.stderr),
+      /^--out \S+: only 1\.\d+ MB are free there, and a run may need 20\.0 MB$/,
+    )
     assert.deepEqual(readdirSync(out), [])
     assert.equal(spawnSync('umount', [disk]).status, 0)
   })
 
-  // files
-  refused('.env is a folder', 2, /^\.env cannot be read \(EISDIR\)/, (own) => {
-    mkdirSync(join(own, '.env'))
-    return { env: { MILLRACE_NO_DOTENV: '' }, isWhole: true }
-  })
-  refused('--password-file is not there', 2, /^--password-file: cannot read \/nowhere \(ENOENT\)$/, () => ({
-    line: '--password-file /nowhere',
-    env: { REDIS_PASSWORD: '' },
-  }))
-  refused('--password-file is empty', 2, /^--password-file: the first line of \S+ is empty$/, (own) => {
-    writeFileSync(join(own, 'secret'), '\nhunter2\n')
-    return { line: `--password-file ${own}/secret`, env: { REDIS_PASSWORD: '' } }
-  })
-  refused('--ask-password without a terminal', 2, /^--ask-password needs a terminal/, () => ({
-    line: '--ask-password',
-    env: { REDIS_PASSWORD: '' },
-    isWhole: true,
-  }))
-  refused('--ca is not there', 2, /^--ca: cannot read ca\.pem \(ENOENT\)$/, () => ({
-    line: '--tls --ca ca.pem',
-    isWhole: true,
-  }))
-  refused('--ca holds no certificate', 2, /^--ca: no certificate in \S+ca\.pem$/, (own) => {
-    writeFileSync(join(own, 'ca.pem'), 'hello')
-    return { line: `--tls --ca ${own}/ca.pem` }
-  })
-  refused(
-    '--cert holds no certificate',
-    2,
-    /^--cert: no certificate that can be read in \S+c\.pem/,
-    (own, t) => {
-      writeFileSync(join(own, 'c.pem'), '-----BEGIN CERTIFICATE-----\nxxxx\n-----END CERTIFICATE-----\n')
-      return { line: `--tls --cert ${own}/c.pem --key ${makeCertificates(t).key}` }
-    },
-  )
-  refused('--key belongs to another certificate', 2, /^--key: \S+ is not the key of \S+ \(/, (_, t) => ({
-    line: `--tls --cert ${makeCertificates(t).cert} --key ${makeCertificates(t).key}`,
-  }))
-  refused('--server-bin is not there', 3, /^--server-bin \/no\/such: no such program$/, () => ({
-    line: '--server-bin /no/such',
-    env: nothing,
-  }))
-  refused('--server-bin is no server', 3, /^--server-bin \/bin\/true: not a redis-server/, () => ({
-    line: '--server-bin /bin/true',
-    env: nothing,
-  }))
-  refused('--server-config that no server takes', 3, /ended at start: .*Bad directive/, () => ({
-    line: '--server-config no-such-line=1',
-    env: nothing,
-  }))
-  refused('--server-bin is a folder', 3, /^--server-bin \/tmp: no program that may be run$/, () => ({
-    line: '--server-bin /tmp',
-    env: nothing,
-  }))
-  refused(
-    'no server in PATH',
-    3,
-    /^no redis-server or valkey-server in PATH: install one \(Debian.*Amazon Linux.*macOS/,
-    () => ({ env: { ...nothing, PATH: '/nowhere' }, isWhole: true }),
-  )
-
-  refused('TMPDIR is not there', 2, /^TMPDIR \/nowhere: no folder for local servers can be made/, () => ({
-    env: { ...nothing, TMPDIR: '/nowhere' },
-    isWhole: true,
-  }))
-
-  // targets
   test('a plan of a strategy that a later version knows', async (t) => {
     const plan = { strategy: 'bitmap', version: '9.0', renewedMs: Date.now() }
     // Of its own: the other tests see that theirs stays empty.
     const later = await startServer(t)
     await later.redis.hset('later:millrace:plan', 'abcdefabcd', JSON.stringify(plan))
-    const env = at(later)
-    const { code, stdout, stderr } = await runCommand(t, 'read --prefix later: --duration 1', { env })
-    assert.deepEqual([code, stdout], [3, ''])
-    assert.match(
-      onlyLine(stderr),
-      /the plan of Millrace 9\.0 there is of the strategy 'bitmap', which this version/,
-    )
-    const cleaned = await runCommand(t, 'cleanup --prefix later:', { env, out: false })
-    assert.deepEqual([cleaned.code, cleaned.stdout], [3, ''])
-    assert.match(
-      onlyLine(cleaned.stderr),
-      /the plan under the prefix 'later:' .* cannot be read.*'bitmap', which this version/,
-    )
+    for (const [line, says] of rowsOf(`
+read --duration 1 -> the plan of Millrace 9.0 there is of the strategy 'bitmap', which this version
+cleanup -> the plan under the prefix 'later:' .* cannot be read.*'bitmap', which this version
+`)) {
+      const ended = await runCommand(t, `${line} --prefix later:`, { env: at(later), out: false })
+      assert.deepEqual([ended.code, ended.stdout], [3, ''])
+      assert.match(onlyLine(ended.stderr), new RegExp(says))
+    }
   })
-  refused('nothing listens', 3, /^127\.0\.0\.1:1: nothing listens there; correct the address/, () => ({
-    env: local(1),
-  }))
-  refusedHere('nothing listens, for a consumer', /^127\.0\.0\.1:1: nothing listens there/, {
-    program: 'consumer',
-    env: local(1),
-  })
-  refused('nothing listens, for the cleanup', 3, /^127\.0\.0\.1:1: nothing listens there/, () => ({
-    program: 'cleanup',
-    env: local(1),
-  }))
-  for (const [what, names, run] of /** @type {[string, RegExp, Parameters<typeof refusedHere>[2]][]} */ ([
-    [
-      'an unknown name',
-      /^nowhere\.invalid:\d+: the name is not known to DNS; correct the address/,
-      { env: { REDIS_HOST: 'nowhere.invalid' } },
-    ],
-    [
-      'no password',
-      /: the server wants a password; set REDIS_PASSWORD \(NOAUTH/,
-      { env: { REDIS_PASSWORD: '' } },
-    ],
-    [
-      'a wrong password',
-      /: wrong user or password; correct --username and REDIS_PASSWORD.*\(WRONGPASS/,
-      { env: { REDIS_PASSWORD: 'hunter2' } },
-    ],
-    ['an unknown user', /: wrong user or password/, { line: '--username nobody' }],
-    ['no such database', /: it has no such database; correct --db/, { line: '--db 99' }],
-    ['no cluster', /is not part of a cluster; leave out --cluster$/, { line: '--cluster' }],
-    [
-      'a command that the server lacks',
-      /not support hash-ttl, which needs HSETEX \(/,
-      { line: '--strategy hash-ttl' },
-    ],
-    [
-      'a web server',
-      /^127\.0\.0\.1:\d+: /,
-      { answer: (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') },
-    ],
-    [
-      'a server that hangs up',
-      /^127\.0\.0\.1:\d+: the connection was cut/,
-      { answer: (socket) => socket.destroy() },
-    ],
-    ['a server that says nothing', /^127\.0\.0\.1:\d+: no answer/, { answer: () => {} }],
-  ]))
-    refusedHere(what, names, run)
+
   test('a cleanup that is interrupted while a server says nothing', async (t) => {
     let asked = false
     const port = await listening(() => {
       asked = true
     })
-    const run = startCommand(t, 'cleanup --yes', { env: local(port), out: false })
+    const env = at({ host: '127.0.0.1', port, password: '' })
+    const run = startCommand(t, 'cleanup --yes', { env, out: false })
     await until('the server was asked', () => asked)
     // Before the server has had its time to answer, for then the code would be 3.
     run.kill('SIGINT')
@@ -310,10 +210,61 @@ describe('folders, files and targets', { concurrency: 2 }, () => {
     assert.deepEqual([code, stdout], [130, ''], stderr)
     assert.match(onlyLine(stderr), /^interrupted before anything was sent$/)
   })
-  refused('no server to attach to', 3, /no address is given, and no writer/, () => ({
-    program: 'cleanup',
-    env: nothing,
-  }))
+})
+
+// What commands refuse that need no server for it.
+const refusedCommands = rowsOf(String.raw`
+choose --rate 1k --popularity often -> ^--popularity must be
+choose --rate 1k --time 20s --need newest-n -> ^--time 20s is too short for 7 candidates
+find list --over memory --rate 1k --slo hit_rate>80% -> ^--over memory: list: no cache
+find list --rate 1k --slo latency.p99<5ms -> ^--rate belongs to --over memory
+find cache-aside --over memory --slo hit_rate>80% -> ^--rate is missing
+find cache-aside --over memory --rate 1k --slo hit_rate>80% --host 10.0.0.1 -> ^--host does not go with --over memory
+find cache-aside --over memory --rate 1k --slo hit_rate>80% --policy noeviction -> ^--with policy=noeviction: a cache that may not evict
+find cache-aside --over memory --rate 1k --slo hit_rate>80 -> the limit has no unit
+find cache-aside --over memory --rate 1k -> ^--slo is missing
+write --strategy cache-aside -t 2 --duration 1s -> ^--total-agents: the boxes of a cache meet on a control server; add --control
+write --strategy cache-aside -t 2 -a all --run one --duration 1s --host h --control redis://c -> ^--agent: a box of a cache has one number
+find cache-aside -t 2 --run one --host h --control redis://c --slo latency.intended.p99<5ms -> ^--control: a search of cache-aside is played by one process
+write --threshold latency.intendd.p99<20ms -> ^--threshold latency\.intendd\.p99<20ms: .* did you mean latency\.intended\.p99\?$
+report -> ^name one folder of results
+report $OWN -> contains neither run\.json nor experiment\.json$
+report $OWN/none -> there is no such folder$
+diff a -> ^diff takes at least two sides
+diff a b --nonsense -> ^unknown option --nonsense$
+compare default -> ^compare takes two sides or more, not 1
+compare default strategy=nonsense -> --strategy
+compare default default --gate never -> ^--gate must be one of strict, lenient, not 'never'$
+experiment -> a command is missing
+experiment lisst -> 'lisst' is no command
+experiment list extra -> ^unexpected word on the command line \(not shown
+experiment run -> run needs an id, a path, or --all
+experiment run list --all -> ids or --all, not both
+experiment run list --rounds 0 -> --rounds must be a whole number from 1
+experiment run list --scale x -> --scale must be a number
+experiment run list --cluster -> , need --url, --host or --port$
+experiment run nothing -> no experiment is called 'nothing'
+fleet files --boxes 3xc7g.large -- -q 10 -> ^what is to be started\?
+fleet files r --boxes 300xc7g.large -- -q 10 -> ^--boxes 300xc7g\.large: must be 1 to 64 boxes
+AWS -> ^which run\? put the options of millrace write behind --
+AWS -- --host h --password hunter2 -> ^a password is no part of a template
+AWS -- --host h --nope -> ^unknown option --nope
+AWS -- --host h --out here -> ^--out behind -- is not taken
+AWS -- --host h --duration 90m -> ^--ttl of 1:30:00 ends the boxes before their run, whose --duration is 1:30:00$
+plan --model docs/examples/shop.yaml -> ^--model .*shop\.yaml: has a mix, which is measured by itself; give the file without --model$
+calibrate --model docs/examples/shop.yaml -> ^--model .*shop\.yaml: has a mix, which is measured by itself; give the file without --model$
+read --model docs/examples/shop.yaml -> ^--model: shop has a mix, and its reads are among its commands: .* millrace replay sends them, and millrace read FILE these alone$
+verify -> .
+verify nowhere -> .
+`)
+test('what commands refuse: one line that names what to change, and exit code 2', async (t) => {
+  const own = ownFolder(t, 'none')
+  const aws = 'fleet files spring-test --boxes 3xc7g.large --region eu-west-1 --ttl 90m'
+  for (const [line, says] of refusedCommands) {
+    const { code, stderr } = await refusedHere(line.replace('$OWN', own).replace('AWS', aws))
+    assert.match(onlyLine(stderr), new RegExp(says), line)
+    assert.equal(code, 2, line)
+  }
 })
 
 describe('folders of results that are broken', { concurrency: 2 }, () => {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertIdentity, fleetOf, writing } from '../helpers/fleet.js'
-import { refusedHere } from '../helpers/here.js'
 import { until, warningIn } from '../helpers/programs.js'
 import { callsOf, cli } from '../helpers/servers.js'
 
@@ -98,14 +97,4 @@ test('boxes of a cache that are killed, first one and then the one that samples 
   assert.ok(Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.5, `${cache.hit_pct}, ${cache.info_hit_pct} %`)
   // Which requests came is not known.
   assert.equal(curve, undefined)
-})
-
-test('boxes with other settings, without a control, or with several numbers are refused', async (t) => {
-  const { env } = await fleetOf(t)
-  const alone = await refusedHere('write --strategy cache-aside -t 2 --duration 1s')
-  assert.match(alone.stderr, /^--total-agents: the boxes of a cache meet on a control server; add --control/)
-  const all = await refusedHere('write --strategy cache-aside -t 2 -a all --run one --duration 1s', env)
-  assert.match(all.stderr, /^--agent: a box of a cache has one number/)
-  const search = await refusedHere('find cache-aside -t 2 --run one --slo latency.intended.p99<5ms', env)
-  assert.match(search.stderr, /^--control: a search of cache-aside is played by one process/)
 })

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { runText } from '../../lib/report/text.js'
 import { ownRuntime, runCommand, startCommand } from '../helpers/command-here.js'
-import { readHere, refusedHere, startHere, writeHere } from '../helpers/here.js'
+import { readHere, startHere, writeHere } from '../helpers/here.js'
 import { assertDone, at, faultsIn, sumOf, until, warningIn } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
@@ -19,14 +19,6 @@ const writing = async (t, server, line = '', sets = 1) => {
   await until('all ids', async () => (await server.redis.dbsize()) >= 201 + sets)
   return producer
 }
-
-test('without an address and without a producer: one line, exit 3, and no server is started', async (t) => {
-  const { code, stdout, stderr, folder } = await runCommand(t, 'read')
-  assert.equal(code, 3)
-  assert.equal(stdout, '')
-  assert.match(stderr, /^no address is given, and no writer with a local server runs here; .*--host\n$/)
-  assert.equal(folder, '')
-})
 
 test('beside a producer with a local cluster: it attaches, reads replicas only, finds the plan, and finds everything right', async (t) => {
   ownRuntime(t)
@@ -463,7 +455,5 @@ describe('on one server', { concurrency: 6 }, () => {
       refused.stderr,
       /without --once, so nothing can be shown: the same bytes are rewritten every interval/,
     )
-    assert.equal((await refusedHere('verify ')).code, 2)
-    assert.equal((await refusedHere('verify nowhere')).code, 2)
   })
 })

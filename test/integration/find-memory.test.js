@@ -45,28 +45,4 @@ describe('the least memory of a cache', { concurrency: 1 }, () => {
     assert.match(found.sentence, /^no memory meets hit_rate>99%: with room for all keys .* are hits at most/)
     assert.match(stdout, /\nFAILED: find\.high<1GB\n$/)
   })
-
-  for (const [more, words] of [
-    ['--slo hit_rate>80%', /^--rate is missing/],
-    ['--rate 1k --slo hit_rate>80% --host 10.0.0.1', /^--host does not go with --over memory/],
-    [
-      '--rate 1k --slo hit_rate>80% --policy noeviction',
-      /^--with policy=noeviction: a cache that may not evict/,
-    ],
-    ['--rate 1k --slo hit_rate>80', /the limit has no unit/],
-    ['--rate 1k', /^--slo is missing/],
-  ])
-    test(`refused: ${more}`, async (t) => {
-      const { code, stderr } = await runCommand(t, `${line} ${more}`)
-      assert.equal(code, 2, stderr)
-      assert.match(stderr, /** @type {RegExp} */ (words))
-      assert.equal(stderr.trim().split('\n').length, 1)
-    })
-
-  test('what is no cache, and a rate without --over memory', async (t) => {
-    const other = await runCommand(t, 'find list --over memory --rate 1k --slo hit_rate>80%')
-    assert.match(other.stderr, /^--over memory: list: no cache/)
-    const rated = await runCommand(t, 'find list --rate 1k --slo latency.p99<5ms')
-    assert.match(rated.stderr, /^--rate belongs to --over memory/)
-  })
 })

@@ -117,21 +117,4 @@ describe('a model of shares', { concurrency: 3 }, () => {
     assert.deepEqual([code, stderr.trim().split('\n').length], [2, 1], stderr)
     assert.match(stderr, /writes\.yaml:2:6: has no command that only reads/)
   })
-
-  test('what a mix has no use for is one line', async () => {
-    const cells =
-      /^--model .*shop\.yaml: has a mix, which is measured by itself; give the file without --model$/
-    const reads =
-      /^--model: shop has a mix, and its reads are among its commands: .* millrace replay sends them, and millrace read FILE these alone$/
-    // Before what is missing is asked for: a rate, or a server.
-    for (const [line, said] of /** @type {const} */ ([
-      ['plan', cells],
-      ['calibrate', cells],
-      ['read', reads],
-    ])) {
-      const { code, stderr } = await refusedHere(`${line} --model ${shop}`)
-      assert.equal(code, 2)
-      assert.match(stderr.trim(), said)
-    }
-  })
 })

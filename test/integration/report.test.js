@@ -4,7 +4,6 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { refusedHere } from '../helpers/here.js'
 import {
   assertDone,
   faultsIn,
@@ -68,15 +67,6 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
       'intervals.ndjson',
       'run.json',
     ])
-  })
-
-  test('a wrong limit is one line and exit 2, before anything is started', async () => {
-    const { code, stderr } = await refusedHere('write --threshold latency.intendd.p99<20ms')
-    assert.equal(code, 2)
-    assert.match(
-      stderr,
-      /^--threshold latency\.intendd\.p99<20ms: .* did you mean latency\.intended\.p99\?\n$/,
-    )
   })
 
   test('Prometheus finds counters, histograms and nodes on loopback alone, and they go on counting', async (t) => {
@@ -169,18 +159,5 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
     assert.equal(worse.code, 99)
     const [{ thresholds }] = JSON.parse(worse.stdout)
     assert.equal(columns(thresholds, 'outcome'), 'failed, passed')
-
-    for (const [line, pattern] of /** @type {[string, RegExp][]} */ ([
-      ['report', /^name one folder of results/],
-      [`report ${out}/charts`, /contains neither run\.json nor experiment\.json\n$/],
-      [`report ${out}/none`, /there is no such folder\n$/],
-      ['diff a', /^diff takes at least two sides/],
-      ['diff a b --nonsense', /^unknown option --nonsense\n$/],
-    ])) {
-      const refused = await refusedHere(line)
-      assert.equal(refused.code, 2, line)
-      assert.match(refused.stderr, pattern)
-      assert.equal(refused.stderr.trim().split('\n').length, 1)
-    }
   })
 })

@@ -9,7 +9,7 @@ import { TargetError } from '../../lib/base/errors.js'
 import { connectLibrary } from '../../lib/transport/library.js'
 import { runCommand } from '../helpers/command-here.js'
 import { startHere } from '../helpers/here.js'
-import { at, faultsIn, outcomesOf, until, warningIn } from '../helpers/programs.js'
+import { at, faultsIn, laterSecond, outcomesOf, until, warningIn } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /**
@@ -37,20 +37,14 @@ import { startServer } from '../helpers/servers.js'
  */
 
 const bothDrivers = ['socket', 'ioredis']
+/** Items fail with a cause, which the advice is about, and the run is not valid. @param {string} cause @param {RegExp} advice */
+const failing = (cause, advice) => ({ cause, counted: /** @type {const} */ ('failed_by'), advice, code: 4 })
+/** They are retried, and stored in the end. @param {string} cause @param {RegExp} advice */
+const retried = (cause, advice) => ({ cause, counted: /** @type {const} */ ('repeated_by'), advice, code: 0 })
 
 /** The keys of a writer. @param {string} driver */
 const prefixOf = (driver) => `${driver}:`
 
-/** A second of the writer that began after now is like this. @param {Program} program @param {(second: any) => boolean} holds */
-const laterSecond = (program, holds) => {
-  const seen = program.intervals().length
-  return until('a later second', () =>
-    program
-      .intervals()
-      .slice(seen + 1)
-      .some(holds),
-  )
-}
 /** Items of a writer that wait. @param {Program} program */
 const waitingOf = (program) =>
   program.intervals().reduce((sum, { items }) => sum + items.offered - outcomesOf(items), 0)
@@ -109,10 +103,7 @@ const cases = [
     name: 'OOM with noeviction',
     provoke: ({ redis }) => redis.config('SET', 'maxmemory', '1mb'),
     mend: ({ redis }) => redis.config('SET', 'maxmemory', '0'),
-    cause: 'OOM',
-    counted: 'failed_by',
-    advice: /raise maxmemory/,
-    code: 4,
+    ...failing('OOM', /raise maxmemory/),
   },
   {
     name: 'evictions',
@@ -144,48 +135,33 @@ const cases = [
     },
     prepare: ({ redis }) => redis.call('DEBUG', 'POPULATE', 3000, 'foreign'),
     provoke: async ({ redis }) => void redis.call('DEBUG', 'RELOAD').catch(() => {}),
-    cause: 'LOADING',
-    counted: 'repeated_by',
-    advice: /wait until it is ready/,
-    code: 0,
+    ...retried('LOADING', /wait until it is ready/),
   },
   {
     name: 'READONLY',
     provoke: replicateItself,
     mend: ({ redis }) => redis.call('REPLICAOF', 'NO', 'ONE'),
-    cause: 'READONLY',
-    counted: 'repeated_by',
-    advice: /name a master/,
-    code: 0,
+    ...retried('READONLY', /name a master/),
   },
   {
     name: 'READONLY to the end',
     line: '--max-behind 500ms',
     provoke: replicateItself,
-    cause: 'READONLY',
-    counted: 'failed_by',
-    advice: /name a master/,
-    code: 4,
+    ...failing('READONLY', /name a master/),
   },
   {
     name: "BUSY with another client's script",
     config: { 'lua-time-limit': '100' },
     provoke: runForEver,
     mend: ({ redis }) => redis.call('SCRIPT', 'KILL'),
-    cause: 'BUSY',
-    counted: 'repeated_by',
-    advice: /SCRIPT KILL/,
-    code: 0,
+    ...retried('BUSY', /SCRIPT KILL/),
   },
   {
     name: 'BUSY to the end',
     line: '--max-behind 500ms',
     config: { 'lua-time-limit': '100' },
     provoke: runForEver,
-    cause: 'BUSY',
-    counted: 'failed_by',
-    advice: /SCRIPT KILL/,
-    code: 4,
+    ...failing('BUSY', /SCRIPT KILL/),
   },
   {
     name: 'WRONGPASS',
@@ -195,9 +171,7 @@ const cases = [
       await cutConnections(server)
     },
     met: dropped,
-    cause: 'WRONGPASS',
-    counted: 'repeated_by',
-    advice: /correct --username and --password/,
+    ...retried('WRONGPASS', /correct --username and --password/),
     code: 4,
   },
   {
@@ -210,28 +184,20 @@ const cases = [
       await cutConnections(server)
     },
     met: dropped,
-    cause: 'NOAUTH',
-    counted: 'repeated_by',
-    advice: /wants a password/,
+    ...retried('NOAUTH', /wants a password/),
     code: 4,
   },
   {
     name: 'NOPERM',
     provoke: ({ redis }) => redis.call('ACL', 'SETUSER', 'default', '-setex'),
     mend: ({ redis }) => redis.call('ACL', 'SETUSER', 'default', '+setex'),
-    cause: 'NOPERM',
-    counted: 'failed_by',
-    advice: /extend its ACL/,
-    code: 4,
+    ...failing('NOPERM', /extend its ACL/),
   },
   {
     name: 'MISCONF',
     provoke: breakSnapshots,
     mend: ({ redis }) => redis.config('SET', 'stop-writes-on-bgsave-error', 'no'),
-    cause: 'MISCONF',
-    counted: 'failed_by',
-    advice: /mend its disk or its save setting/,
-    code: 4,
+    ...failing('MISCONF', /mend its disk or its save setting/),
   },
   {
     name: 'no more clients',
@@ -247,10 +213,7 @@ const cases = [
     mend: ({ redis }) => redis.config('SET', 'maxclients', '1000'),
     // ioredis sees the closed connection before the words.
     drivers: ['socket'],
-    cause: 'ERR max clients',
-    counted: 'repeated_by',
-    advice: /raise maxclients/,
-    code: 0,
+    ...retried('ERR max clients', /raise maxclients/),
     check: ({ events }) =>
       assert.match(
         events.map((/** @type {any} */ { kind }) => kind).join(' '),
@@ -283,10 +246,7 @@ const cases = [
       await server.redis.config('SET', 'client-output-buffer-limit', 'normal 0 0 0')
       await server.redis.call('REPLICAOF', 'NO', 'ONE')
     },
-    cause: 'CLOSED',
-    counted: 'repeated_by',
-    advice: /client-output-buffer-limit/,
-    code: 0,
+    ...retried('CLOSED', /client-output-buffer-limit/),
     check: ({ events }) => {
       const lost = events.filter((/** @type {any} */ { kind }) => kind === 'disconnected')
       assert.match(lost[0].text, /closed the connection|ECONNRESET|EPIPE/)
@@ -297,10 +257,7 @@ const cases = [
     provoke: ({ redis }) =>
       redis.mset(bothDrivers.flatMap((driver) => [`${prefixOf(driver)}latest-ids`, 'not a sorted set'])),
     mend: ({ redis }) => redis.del(bothDrivers.map((driver) => `${prefixOf(driver)}latest-ids`)),
-    cause: 'WRONGTYPE',
-    counted: 'failed_by',
-    advice: /choose another --prefix/,
-    code: 4,
+    ...failing('WRONGTYPE', /choose another --prefix/),
   },
   ...['--sk', '--ws'].map((line) => ({
     name: `SCRIPT FLUSH under ${line}`,
@@ -308,10 +265,7 @@ const cases = [
     // A script that one writer loads again is there for the other too.
     apart: true,
     provoke: (/** @type {TestServer} */ { redis }) => redis.script('FLUSH'),
-    cause: 'NOSCRIPT',
-    counted: /** @type {const} */ ('repeated_by'),
-    advice: /keep others from flushing/,
-    code: 0,
+    ...retried('NOSCRIPT', /keep others from flushing/),
     check: async (/** @type {any} */ { plan }, /** @type {TestServer} */ { redis }) => {
       const prefix = prefixOf(plan.driver)
       assert.equal(await redis.zcard(`${prefix}latest-ids`), 300)
