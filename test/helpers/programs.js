@@ -146,6 +146,34 @@ export function startProgram(t, program, line, options = {}) {
   }
 }
 
+/**
+ * A program that is none of ours.
+ * @param {Scope} t
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {import('node:child_process').SpawnOptionsWithoutStdio & { input?: string }} [options] input: all of it
+ */
+export const startOther = (t, program, args, { input, ...options } = {}) => {
+  const child = spawn(program, args, options)
+  atEnd(t, () => child.kill('SIGKILL'))
+  const texts = { stdout: '', stderr: '' }
+  for (const name of /** @type {const} */ (['stdout', 'stderr']))
+    child[name].setEncoding('utf8').on('data', (text) => {
+      texts[name] += text
+    })
+  child.stdin.on('error', () => {})
+  if (input !== undefined) child.stdin.end(input)
+  const ended = new Promise(
+    (
+      /** @type {(end: { code: number | string | null, stdout: string, stderr: string }) => void} */ resolve,
+    ) => {
+      child.once('error', (/** @type {NodeJS.ErrnoException} */ { code = '' }) => resolve({ code, ...texts }))
+      child.once('close', (code) => resolve({ code, ...texts }))
+    },
+  )
+  return { child, texts, ended }
+}
+
 /** What is seen of a program or a command at work. @param {string} out @param {{ stdout: string, stderr: string }} texts @param {() => void} assertRuns throws where it has ended */
 export const atWork = (out, texts, assertRuns) => {
   const secondsIn = growingLines()

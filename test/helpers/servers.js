@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { after, before } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -75,6 +76,13 @@ export const startReplica = async (t, master, options) => {
   await redis.replicaof(master.host, master.port)
   while (!(await redis.info('replication')).includes('master_link_status:up')) await sleep(20)
   return replica
+}
+
+/** The port of a listener of a test, on loopback. @param {Scope} t @param {import('node:net').Server} listener @returns {Promise<number>} */
+export const portOf = async (t, listener) => {
+  await once(listener.listen(0, '127.0.0.1'), 'listening')
+  atEnd(t, () => listener.close())
+  return /** @type {import('node:net').AddressInfo} */ (listener.address()).port
 }
 
 /** A server that stands still while something is done. @template T @param {{ pid: number }} server @param {() => T | Promise<T>} work */

@@ -7,20 +7,29 @@ import { startServer } from '../helpers/servers.js'
 
 const binMs = 50
 
-/** The variance of counts a bin as a part of their mean: 1 of a Poisson process, n where n come at once. @param {number[]} times ms */
+const binsApart = 10
+
+/**
+ * The variance of counts a bin as a part of their mean: 1 of a Poisson process, n where n come at once. Of each half second; the
+ * middle one, since what waits for a busy machine comes together.
+ * @param {number[]} times ms
+ */
 const dispersionOf = (times) => {
-  const first = times[0]
-  const bins = Array.from({ length: Math.floor(((times.at(-1) ?? 0) - first) / binMs) }, () => 0)
+  const counts = /** @type {number[]} */ ([])
   for (const ms of times) {
-    const bin = Math.floor((ms - first) / binMs)
-    if (bin < bins.length) bins[bin]++
+    const bin = Math.floor((ms - times[0]) / binMs)
+    counts[bin] = (counts[bin] ?? 0) + 1
   }
-  const mean = bins.reduce((sum, n) => sum + n, 0) / bins.length
-  return bins.reduce((sum, n) => sum + (n - mean) ** 2, 0) / (bins.length - 1) / mean
+  const found = Array.from({ length: Math.floor((counts.length - 1) / binsApart) }, (_, i) => {
+    const bins = Array.from({ length: binsApart }, (_, bin) => counts[i * binsApart + bin] ?? 0)
+    const mean = bins.reduce((sum, n) => sum + n, 0) / bins.length
+    return bins.reduce((sum, n) => sum + (n - mean) ** 2, 0) / (bins.length - 1) / mean
+  })
+  return found.sort((a, b) => a - b)[Math.floor(found.length / 2)]
 }
 
 describe('poisson arrivals by MONITOR', { concurrency: 3 }, () => {
-  // What waits for a busy machine comes together.
+  // Of ten bins the median is 0.93 of what it is of many.
   for (const [line, command, least, most] of /** @type {[string, string, number, number][]} */ ([
     ['--rate 200', 'setex', 0.6, 3],
     ['--rate 2000', 'setex', 6, 17],

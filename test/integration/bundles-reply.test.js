@@ -1,16 +1,13 @@
 // Bundles over ioredis from a server that answers with bytes that are no reply.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { machineWith } from '../../lib/base/timers.js'
 import { ioredisCarrier } from '../../lib/loads/bundles/ioredis-carrier.js'
 import { laneOf } from '../../lib/transport/lane.js'
+import { portOf } from '../helpers/servers.js'
 
-/**
- * @import { TestContext } from 'node:test'
- * @import { AddressInfo } from 'node:net'
- */
+/** @import { TestContext } from 'node:test' */
 
 /** Answers each command with what is next, the set-up of a connection as a server does. @param {TestContext} t @param {string} answer */
 const serverOf = async (t, answer) => {
@@ -26,10 +23,7 @@ const serverOf = async (t, answer) => {
       }
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  return `127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`
+  return `127.0.0.1:${await portOf(t, server)}`
 }
 
 /** @param {TestContext} t @param {string} answer @param {boolean} ends the connection: waited for */

@@ -1,6 +1,5 @@
 // `millrace compare` as a user and as CI start it.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,7 +8,7 @@ import { faultIn } from '../../lib/base/json-schema.js'
 import { compare } from '../../lib/compare/report.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { runCommand } from '../helpers/command-here.js'
-import { faultsIn, ownFolder } from '../helpers/programs.js'
+import { faultsIn, ownFolder, startOther } from '../helpers/programs.js'
 
 const file = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
@@ -29,26 +28,11 @@ test("the page's shell step compares two models in an empty folder", async (t) =
     mode: 0o755,
   })
   const summary = join(own, 'summary.md')
-  const child = spawn('sh', ['-c', shellStep('any CI')], {
-    cwd: own,
-    env: {
-      ...testEnvironment(process.env),
-      PATH: `${own}:${process.env.PATH}`,
-      XDG_RUNTIME_DIR: own,
-      ROUNDS: '2',
-      MEASURED: '1',
-      QUANTITY: '500',
-      GITHUB_STEP_SUMMARY: summary,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  const texts = { stdout: '', stderr: '' }
-  for (const name of /** @type {const} */ (['stdout', 'stderr']))
-    child[name].setEncoding('utf8').on('data', (text) => {
-      texts[name] += text
-    })
-  const code = await new Promise((resolve) => child.once('close', resolve))
+  const env = {
+    ...{ ...testEnvironment(process.env), PATH: `${own}:${process.env.PATH}`, XDG_RUNTIME_DIR: own },
+    ...{ ROUNDS: '2', MEASURED: '1', QUANTITY: '500', GITHUB_STEP_SUMMARY: summary },
+  }
+  const { code, ...texts } = await startOther(t, 'sh', ['-c', shellStep('any CI')], { cwd: own, env }).ended
   assert.match(texts.stderr, /\[4\/4\] .* 0 s left/, `${code}: ${texts.stderr}`)
   assert.match(texts.stdout, /threshold (passed|cannot tell): server\.memory_bytes_per_item<\+5%/)
   assert.match(
@@ -58,15 +42,8 @@ test("the page's shell step compares two models in an empty folder", async (t) =
 
   const [name] = readdirSync(join(own, 'millrace-results'))
   const folder = join(own, 'millrace-results', name)
-  const files = [
-    'compare.html',
-    'compare.json',
-    'summary.md',
-    'junit.xml',
-    'benchmark-smaller.json',
-    'charts/changes.svg',
-  ]
-  for (const each of files) assert.ok(existsSync(join(folder, each)), each)
+  const files = 'compare.html compare.json summary.md junit.xml benchmark-smaller.json charts/changes.svg'
+  for (const each of files.split(' ')) assert.ok(existsSync(join(folder, each)), each)
   const document = JSON.parse(readFileSync(join(folder, 'compare.json'), 'utf8'))
   assert.equal(faultIn(document, compare.schema), null)
   // A list takes less memory; CPU of two short rounds may come to anything but a failure of the program, and rounds on a

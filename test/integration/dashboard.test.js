@@ -1,6 +1,5 @@
 // --dashboard on real runs: what its stream says is what the files of the run say.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -11,9 +10,8 @@ import { startHere } from '../helpers/here.js'
 import { following } from '../helpers/live-page.js'
 import { assertNoneLost, at, linesOf, until } from '../helpers/programs.js'
 import { sampleParts } from '../helpers/sample-run.js'
-import { startServer } from '../helpers/servers.js'
-
-/** @import { AddressInfo } from 'node:net' */
+import { portOf, startServer } from '../helpers/servers.js'
+import { columns } from '../helpers/table.js'
 
 const address = /live page: (http:\/\/127\.0\.0\.1:(\d+)\/([\w-]{22})\/)/
 
@@ -78,14 +76,7 @@ test('what is noticed after the last second is told before the end', async () =>
   await page.ended(resultDocument(sampleParts()))
   await page.close()
   await over
-  assert.deepEqual(
-    messages.map(({ kind, text }) => [kind, text]),
-    [
-      ['whole', undefined],
-      ['warning', 'noticed late'],
-      ['end', undefined],
-    ],
-  )
+  assert.equal(columns(messages, 'kind', 'text'), 'whole undefined, warning noticed late, end undefined')
 })
 
 test('a reader that stops reading costs the run nothing', async (t) => {
@@ -126,18 +117,12 @@ test('a consumer has a page as well', async (t) => {
 })
 
 test('a run that fails says so on its page; a taken port is one line and exit 2', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = /** @type {AddressInfo} */ (server.address())
+  const port = await portOf(t, createServer())
   const taken = await runCommand(t, `write -q 10 --duration 1s --dashboard ${port}`)
   assert.equal(taken.code, 2)
   assert.match(taken.stderr, new RegExp(`^--dashboard 127\\.0\\.0\\.1:${port}: the port is taken\n$`))
 
-  const silent = createServer().listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  t.after(() => silent.close())
-  const { port: mute } = /** @type {AddressInfo} */ (silent.address())
+  const mute = await portOf(t, createServer())
   const program = startCommand(t, `write -q 10 --duration 60s --host 127.0.0.1 --port ${mute} --dashboard`)
   const { url } = await addressIn(program)
   const { messages, over } = await following(url)

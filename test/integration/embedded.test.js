@@ -22,14 +22,13 @@ import { findEmbedded, startEmbedded } from '../../lib/servers/embedded.js'
 import { findServerBinary } from '../../lib/servers/embedded-binary.js'
 import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
 import { until } from '../helpers/programs.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { cli, portOf, startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
 /**
  * @import { Embedded } from '../../lib/servers/embedded.js'
  * @import { TestContext } from 'node:test'
  * @import { ChildProcess } from 'node:child_process'
- * @import { AddressInfo } from 'node:net'
  */
 
 const ownTmp = mkdtempSync(join(tmpdir(), 'millrace-test-'))
@@ -325,10 +324,7 @@ describe('what cannot be started', () => {
   }
 
   test('a port that was taken in the meantime is replaced by another', async (t) => {
-    const taken = createServer()
-    await new Promise((resolve) => taken.listen(0, '127.0.0.1', () => resolve(undefined)))
-    t.after(() => taken.close())
-    await startedBeside(t, /** @type {AddressInfo} */ (taken.address()).port)
+    await startedBeside(t, await portOf(t, createServer()))
   })
 
   for (const password of ['another', 'secret', ''])

@@ -1,6 +1,5 @@
 // `millrace find` as a user starts it: on a terminal, with readers beside it, and on the boxes of a fleet.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -9,14 +8,11 @@ import { settingsOfRun } from '../../lib/cli/run-options.js'
 import { openTarget } from '../../lib/servers/open.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { writeHere } from '../helpers/here.js'
-import { at, ownFolder, sumOf, until } from '../helpers/programs.js'
+import { at, ownFolder, startOther, sumOf, until } from '../helpers/programs.js'
 import { searched } from '../helpers/searched.js'
-import { callsOf, cli, startServer } from '../helpers/servers.js'
+import { callsOf, cli, portOf, startServer } from '../helpers/servers.js'
 
-/**
- * @import { TestContext } from 'node:test'
- * @import { AddressInfo } from 'node:net'
- */
+/** @import { TestContext } from 'node:test' */
 
 const program = fileURLToPath(new URL('../../lib/cli/millrace.js', import.meta.url))
 
@@ -25,28 +21,20 @@ const seconds = 45
 
 /** On a terminal, as script(1) gives it one. @param {TestContext} t @param {string} line @param {string} answer */
 const asked = async (t, line, answer) => {
-  const child = spawn('script', ['-qec', `node ${program} find ${line}`, '/dev/null'], {
-    env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: ownFolder(t, answer) },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  let seen = ''
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    seen += text
-  })
-  const ended = new Promise((resolve) => child.once('close', resolve))
-  await until('the question', () => seen.includes('Type yes to go on: '))
+  const env = { ...testEnvironment(process.env), XDG_RUNTIME_DIR: ownFolder(t, answer) }
+  const words = ['-qec', `node ${program} find ${line}`, '/dev/null']
+  const { child, texts, ended } = startOther(t, 'script', words, { env })
+  await until('the question', () => texts.stdout.includes('Type yes to go on: '))
   child.stdin.write(`${answer}\r`)
-  return { code: await ended, seen }
+  const { code, stdout: seen } = await ended
+  return { code, seen }
 }
 
 describe('searches as a user starts them', { concurrency: true }, () => {
   test('on a terminal the user confirms that servers which are not local are overloaded', async (t) => {
     // No server answers there.
     const silent = createServer((socket) => socket.destroy())
-    await new Promise((resolve) => silent.listen(0, () => resolve(undefined)))
-    t.after(() => silent.close())
-    const { port } = /** @type {AddressInfo} */ (silent.address())
+    const port = await portOf(t, silent)
     const line = `list --slo "latency.p99<20ms" --host 0.0.0.0 --port ${port} --out ${ownFolder(t, 'out')}`
     const [refused, allowed] = await Promise.all([asked(t, line, 'no'), asked(t, line, 'yes')])
     assert.equal(refused.code, 2, refused.seen)
@@ -106,14 +94,8 @@ describe('searches as a user starts them', { concurrency: true }, () => {
       [
         ...['queue-list', '--slo', 'latency.p99<2s', '--within', '10..1000'],
         // Each worker sleeps 10 ms for a job: two do at most 200 a second.
-        ...[
-          '--with-read',
-          'workers=2,work=sleep:10ms',
-          '--slo',
-          'waiting.p99<60s',
-          '--with',
-          'max-queue=100',
-        ],
+        ...['--with-read', 'workers=2,work=sleep:10ms', '--slo', 'waiting.p99<60s'],
+        ...['--with', 'max-queue=100'],
       ],
       at(server),
       seconds,

@@ -1,6 +1,5 @@
 // What a control may do to a fleet: be far away, answer nonsense, and be shared by fleets of one name.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -9,12 +8,10 @@ import { startCommand } from '../helpers/command-here.js'
 import { assertIdentity, fleetOf, urlOf } from '../helpers/fleet.js'
 import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js'
 import { at, ownFolder } from '../helpers/programs.js'
-import { callsOf, startServer } from '../helpers/servers.js'
+import { callsOf, portOf, startServer } from '../helpers/servers.js'
 
 /**
- * @import { Answer } from '../helpers/hostile-server.js'
  * @import { Scope } from '../helpers/servers.js'
- * @import { AddressInfo } from 'node:net'
  */
 
 const line = '-q 40 -c 4 -p 200 -t 2 --duration 3s --warm-up 0'
@@ -32,9 +29,7 @@ const startDistance = async (t, to, delayMs) => {
       from.on('data', (bytes) => setTimeout(() => other.writable && other.write(bytes), delayMs))
     }
   })
-  t.after(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return /** @type {AddressInfo} */ (server.address()).port
+  return portOf(t, server)
 }
 
 describe('the control of a fleet', { concurrency: 2 }, () => {
@@ -98,39 +93,26 @@ describe('the control of a fleet', { concurrency: 2 }, () => {
     assert.deepEqual(offsets.sort(), [-3, 0])
   })
 
-  /** @type {[what: string, answer: Answer][]} */
+  /** What it answers to which command. @type {[what: string, to: RegExp, answer: string | null][]} */
   const nonsense = [
-    ['a number to a join', ([name]) => (/^EVAL/.test(name) ? ':1\r\n' : undefined)],
-    ['an empty list', ([name]) => (/^EVAL/.test(name) ? '*0\r\n' : undefined)],
-    ['a list of lists', ([name]) => (/^EVAL/.test(name) ? `*7\r\n${'*1\r\n*0\r\n'.repeat(7)}` : undefined)],
-    [
-      'texts',
-      ([name]) =>
-        /^EVAL/.test(name)
-          ? `*7\r\n${bulk('joined') + bulk('x') + bulk('{') + bulk('NaN') + bulk('y') + bulk('') + bulk('')}`
-          : undefined,
-    ],
-    ['null', ([name]) => (/^EVAL/.test(name) ? '$-1\r\n' : undefined)],
-    ['no time', ([name]) => (name === 'TIME' ? '+OK\r\n' : undefined)],
-    [
-      'a time beyond all calendars',
-      ([name]) => (name === 'TIME' ? '*2\r\n:9007199254740991\r\n:0\r\n' : undefined),
-    ],
-    ['something that is not RESP', ([name]) => (/^EVAL/.test(name) ? 'HTTP/1.1 200 OK\r\n\r\n' : undefined)],
-    ['nothing', ([name]) => (/^EVAL/.test(name) ? null : undefined)],
-    [
-      'INFO of nonsense',
-      ([name]) => (name === 'INFO' ? bulk('redis_version:x.y\r\n__proto__:1\r\n') : undefined),
-    ],
-    ['errors', ([name]) => (/^EVAL/.test(name) ? '-ERR \u001b[2Jno\r\n' : undefined)],
+    ['a number to a join', /^EVAL/, ':1\r\n'],
+    ['an empty list', /^EVAL/, '*0\r\n'],
+    ['a list of lists', /^EVAL/, `*7\r\n${'*1\r\n*0\r\n'.repeat(7)}`],
+    ['texts', /^EVAL/, `*7\r\n${['joined', 'x', '{', 'NaN', 'y', '', ''].map(bulk).join('')}`],
+    ['null', /^EVAL/, '$-1\r\n'],
+    ['no time', /^TIME$/, '+OK\r\n'],
+    ['a time beyond all calendars', /^TIME$/, '*2\r\n:9007199254740991\r\n:0\r\n'],
+    ['something that is not RESP', /^EVAL/, 'HTTP/1.1 200 OK\r\n\r\n'],
+    ['nothing', /^EVAL/, null],
+    ['INFO of nonsense', /^INFO$/, bulk('redis_version:x.y\r\n__proto__:1\r\n')],
+    ['errors', /^EVAL/, '-ERR \u001b[2Jno\r\n'],
   ]
-  for (const [what, answer] of nonsense)
+  for (const [what, to, answer] of nonsense)
     test(`answers ${what}: one line, and nothing is written`, async (t) => {
       const target = await startServer(t)
-      const port = await startHostileServer(t, (args, who, socket) => {
-        const own = answer(args, who, socket)
-        if (own !== undefined) return own
-        return args[0] === 'INFO' ? bulk(infoText({ run_id: 'b'.repeat(40) })) : undefined
+      const port = await startHostileServer(t, ([name]) => {
+        if (to.test(name)) return answer
+        return name === 'INFO' ? bulk(infoText({ run_id: 'b'.repeat(40) })) : undefined
       })
       const env = { ...at(target), MILLRACE_CONTROL: `redis://:hunter2@127.0.0.1:${port}` }
       const ended = await startCommand(t, `write ${line} --run nonsense --idle-cost never --quiet`, { env })

@@ -4,11 +4,9 @@ import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { run, startLocalServers } from 'millrace'
 import { sumOfParts, wireOf } from '../../lib/answers/plan/wire.js'
+import { portOf } from '../helpers/servers.js'
 
-/**
- * @import { AddressInfo } from 'node:net'
- * @import { LocalServers } from 'millrace'
- */
+/** @import { LocalServers } from 'millrace' */
 
 /** Forwards to a server and counts each connection's bytes. @param {number} port */
 const countingProxy = async (port) => {
@@ -30,12 +28,7 @@ const countingProxy = async (port) => {
       from.on('error', () => to.destroy())
     }
   })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
-  return {
-    port: /** @type {AddressInfo} */ (server.address()).port,
-    connections,
-    close: () => server.close(),
-  }
+  return { port: await portOf({ after }, server), connections }
 }
 
 describe('bytes of an interval', () => {
@@ -47,10 +40,7 @@ describe('bytes of an interval', () => {
     servers = await startLocalServers()
     proxy = await countingProxy(Number(new URL(servers.options.url).port))
   })
-  after(() => {
-    proxy.close()
-    return servers.close()
-  })
+  after(() => servers.close())
 
   /** Bytes of the connection that carried the items. @param {object} options @param {number} intervals */
   const carried = async (options, intervals) => {

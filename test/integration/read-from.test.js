@@ -14,7 +14,7 @@ import {
   startProgram,
   until,
 } from '../helpers/programs.js'
-import { callsOf, startCluster, startServer } from '../helpers/servers.js'
+import { callsOf, portOf, startCluster, startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
@@ -34,12 +34,10 @@ const slowly = async (t, port, { toMs = 0, fromMs = 0 }) => {
     pass(socket, other, toMs)
     pass(other, socket, fromMs)
   })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(null)))
   t.after(() => {
     for (const socket of sockets) socket.destroy()
-    server.close()
   })
-  return /** @type {net.AddressInfo} */ (server.address()).port
+  return portOf(t, server)
 }
 
 /** @param {Scope} t @param {{ replicationMs?: number, announcePort?: (port: number) => Promise<number> }} [how] */

@@ -1,12 +1,21 @@
 // A password is in no output, no file, and no process list, whichever way it came.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { testEnvironment } from '../../scripts/test.js'
-import { assertDone, childrenOf, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
+import {
+  assertDone,
+  childrenOf,
+  documentIn,
+  folderIn,
+  ownFolder,
+  runProducer,
+  startOther,
+  startProducer,
+  until,
+} from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const secret = 'Tr0ub4dor&3%'
@@ -40,13 +49,10 @@ const ways =
     ['the command line', () => ({ line: `--password ${secret}` })],
     [
       'the address',
-      (_, port) => ({
-        env: {
-          REDIS_URL: `redis://:${encodeURIComponent(secret)}@127.0.0.1:${port}`,
-          REDIS_HOST: '',
-          REDIS_PORT: '',
-        },
-      }),
+      (_, port) => {
+        const url = `redis://:${encodeURIComponent(secret)}@127.0.0.1:${port}`
+        return { env: { REDIS_URL: url, REDIS_HOST: '', REDIS_PORT: '' } }
+      },
     ],
     [
       'a file',
@@ -95,30 +101,16 @@ ReadStream.prototype.setRawMode = function (raw) {
     )
     const line = `node ${join(project, 'producer.js')} ${short} --quiet --ask-password --out ${join(own, 'out')}`
     // script(1) gives it a terminal.
-    const child = spawn('script', ['-qec', line, '/dev/null'], {
-      env: {
-        ...testEnvironment(process.env),
-        XDG_RUNTIME_DIR: own,
-        NODE_OPTIONS: `--import ${slowly}`,
-        REDIS_HOST: server.host,
-        REDIS_PORT: String(server.port),
-      },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    t.after(() => child.kill('SIGKILL'))
-    let seen = ''
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      seen += text
-    })
-    const ended = new Promise((/** @type {(code: number | null) => void} */ resolve) =>
-      child.once('close', resolve),
-    )
-    await until('the question', () => seen.includes('password: '))
+    const env = {
+      ...{ ...testEnvironment(process.env), XDG_RUNTIME_DIR: own, NODE_OPTIONS: `--import ${slowly}` },
+      ...{ REDIS_HOST: server.host, REDIS_PORT: String(server.port) },
+    }
+    const { child, texts, ended } = startOther(t, 'script', ['-qec', line, '/dev/null'], { env })
+    await until('the question', () => texts.stdout.includes('password: '))
     child.stdin.write(`wrong\u007f\u007f\u007f\u007f\u007f${secret}\r`)
-    const code = await ended
-    const [run] = readdirSync(join(own, 'out'))
-    const document = JSON.parse(readFileSync(join(own, 'out', run, 'run.json'), 'utf8'))
-    assertDone({ code, document, stderr: seen })
+    const { code, stdout: seen } = await ended
+    const document = documentIn(join(folderIn(join(own, 'out')), 'run.json'))
+    assertDone({ code: Number(code), document, stderr: seen })
     assert.equal(document.items.acked, 40)
     for (const text of [seen, ...textsUnder(own)]) assertSecret(text)
   })
@@ -169,22 +161,14 @@ ReadStream.prototype.setRawMode = function (raw) {
         cells: [{ name: 'read', consumer: { consumers: 1 } }],
       }),
     )
-    const child = spawn(
+    const words = `run ${file} --seconds 2 --warm-up 0 --out ${out} --allow foreign-keys`
+    const url = `redis://:a@${tail}@${server.host}:${server.port}`
+    const { child, texts, ended } = startOther(
+      t,
       process.execPath,
-      [
-        join(project, 'scripts/experiment.js'),
-        ...['run', file, '--seconds', '2', '--warm-up', '0', '--out', out, '--allow', 'foreign-keys'],
-        ...['--url', `redis://:a@${tail}@${server.host}:${server.port}`],
-      ],
+      [join(project, 'scripts/experiment.js'), ...words.split(' '), '--url', url],
       { env: { ...testEnvironment(process.env), XDG_RUNTIME_DIR: own, REDIS_PASSWORD: 'not this one' } },
     )
-    t.after(() => child.kill('SIGKILL'))
-    let seen = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text) => {
-        seen += text
-      })
-    const ended = new Promise((resolve) => child.once('close', resolve))
     const programs = () => childrenOf(child.pid).map(({ line }) => line)
     const both = await until('a writer and its reader', () => {
       const lines = child.exitCode === null ? programs() : []
@@ -195,14 +179,16 @@ ReadStream.prototype.setRawMode = function (raw) {
     for (const line of both) assert.ok(!line.includes(tail), line)
     const turns = () =>
       textsSoFar(own).filter((text) => text.startsWith('{"cell":"read"') && text.includes('"legs":[{'))
-    await until('a run with a result', () => turns().length > 0 || assert.equal(child.exitCode, null, seen))
-    child.kill('SIGINT')
-    assert.equal(await ended, 130, seen)
-    const texts = textsUnder(out)
-    assert.ok(
-      texts.some((text) => text.includes(`--url redis://${server.host}:${server.port}`)),
-      'the address',
+    await until(
+      'a run with a result',
+      () => turns().length > 0 || assert.equal(child.exitCode, null, texts.stderr),
     )
-    for (const text of [seen, ...texts]) assert.ok(!text.includes(tail), text.slice(0, 2000))
+    child.kill('SIGINT')
+    const { code, stdout, stderr } = await ended
+    assert.equal(code, 130, stderr)
+    const files = textsUnder(out)
+    const address = `--url redis://${server.host}:${server.port}`
+    assert.ok(files.some((text) => text.includes(address)))
+    for (const text of [stdout, stderr, ...files]) assert.ok(!text.includes(tail), text.slice(0, 2000))
   })
 })

@@ -12,12 +12,11 @@ import { socketDriver } from '../../lib/transport/socket-writer.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { strategyNames } from '../../lib/workloads/index.js'
 import { inlineScript } from '../../lib/workloads/lua.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { cli, portOf, startServer } from '../helpers/servers.js'
 import { settingsOf, spreadLines, strategyContract, variantLines } from '../helpers/strategy-contract.js'
 
 /**
  * @import { TestContext } from 'node:test'
- * @import { AddressInfo } from 'node:net'
  * @import { Settings } from '../../settings.js'
  * @import { Access } from '../../lib/servers/dial.js'
  */
@@ -47,10 +46,7 @@ const recorder = async (t) => {
       answered = complete
     })
   })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
-  t.after(() => server.close())
-  const { port } = /** @type {AddressInfo} */ (server.address())
-  return { address: `127.0.0.1:${port}`, bytes: () => bytes }
+  return { address: `127.0.0.1:${await portOf(t, server)}`, bytes: () => bytes }
 }
 
 /**
