@@ -40,17 +40,19 @@ const forbidden =
     '|',
   )
 
+const prefixes = ['', 'p:', 'q:', 'r:']
+
 /** @param {string} strategy @param {boolean} cluster */
 const optionsOf = (strategy, cluster) =>
   `--strategy ${strategy} ${loads.latest}` + `${cluster && strategy.startsWith('script-') ? ' --spread' : ''}`
 
-/** Two at a time, each under a prefix of its own. @template T @param {T[]} all @param {(one: T, prefix: string) => Promise<void>} work */
-const pairwise = async (all, work) => {
+/** Four at a time, each under a prefix of its own. @template T @param {T[]} all @param {(one: T, prefix: string) => Promise<void>} work */
+const atOnce = async (all, work) => {
   const rest = [...all]
   const worker = async (/** @type {string} */ prefix) => {
     for (let one = rest.shift(); one !== undefined; one = rest.shift()) await work(one, prefix)
   }
-  await Promise.all([worker(''), worker('p:')])
+  await Promise.all(prefixes.map(worker))
 }
 
 for (const cluster of [false, true])
@@ -79,9 +81,11 @@ for (const cluster of [false, true])
       const all = strategies.flatMap((strategy, i) =>
         (cluster ? [drivers[i % 2]] : drivers).map((driver) => ({ strategy, driver })),
       )
-      const patterns = ['p:item:*', 'p:latest-*', 'p:millrace:*'].map((pattern) => `~${pattern}`)
+      const patterns = prefixes
+        .slice(1)
+        .flatMap((own) => ['item:*', 'latest-*', 'millrace:*'].map((key) => `~${own}${key}`))
       for (const admin of admins) await admin.call('ACL', 'SETUSER', 'millrace', ...patterns)
-      await pairwise(all, async ({ strategy, driver }, prefix) => {
+      await atOnce(all, async ({ strategy, driver }, prefix) => {
         const options = `${optionsOf(strategy, cluster)} --driver ${driver}${prefix && ` --prefix ${prefix}`}`
         const { code, stderr, document } = await writeHere(t, options, { env })
         assertDone({ code, document, stderr: `${options}: ${stderr}` })

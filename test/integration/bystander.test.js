@@ -67,6 +67,8 @@ const pauses = (t) => {
     return longestMs
   }
 }
+/** How a test is called where the thread sleeps between PINGs. @param {unknown} sleep */
+const inSleep = (sleep) => (sleep ? ', in a sleep too' : '')
 const own = async (/** @type {TestServer} */ server) =>
   (await clients(server)).find((line) => line.includes('name=millrace-bystander'))
 
@@ -111,50 +113,52 @@ test('an uncut ZADD of 300,000 members is measured as redis-cli --latency does',
   assert.ok(worst > Math.min(witnessMs, serverMs) / 2 && worst < witnessMs * 2 + ownMs, said)
 })
 
-test('every PING that is due in a stall waits for its end', async (t) => {
-  const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
-  const { pings } = await watching(t, [server])
-  const longestPauseMs = pauses(t)
-  const startMs = clock()
-  await server.redis.call('DEBUG', 'SLEEP', '0.3')
-  const endMs = clock()
-  // A server that stalls again before it answers those that waited answers this one after them.
-  await server.redis.ping()
-  const overMs = clock()
-  await until('a PING after it', () => pings.some(({ dueMs }) => dueMs > overMs))
-  const ownMs = longestPauseMs()
-  const during = pings.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs)
-  const worstMs = Math.max(...during.map(({ ms }) => ms))
-  const stalls = during.filter(({ ms }) => ms >= 20).length
-  const said = `worst ${worstMs} ms, ${stalls} above 20 ms, in ${overMs - startMs} ms; a pause here ${ownMs} ms`
-  t.diagnostic(said)
-  // The end of the stall is seen with the answer to it, or at the latest after a pause of this process.
-  assert.ok(worstMs >= 300 - longestGapMs && worstMs < overMs - startMs + ownMs + 20, said)
-  assert.ok(stalls >= 13 && stalls <= (endMs - startMs) / 20 + 2, said)
-})
+for (const sleep of [undefined, systemTimers.sleep])
+  test(`every PING that is due in a stall waits for its end${inSleep(sleep)}`, async (t) => {
+    const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
+    const { pings } = await watching(t, [server], dial, sleep)
+    const longestPauseMs = pauses(t)
+    const startMs = clock()
+    await server.redis.call('DEBUG', 'SLEEP', '0.3')
+    const endMs = clock()
+    // A server that stalls again before it answers those that waited answers this one after them.
+    await server.redis.ping()
+    const overMs = clock()
+    await until('a PING after it', () => pings.some(({ dueMs }) => dueMs > overMs))
+    const ownMs = longestPauseMs()
+    const during = pings.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs)
+    const worstMs = Math.max(...during.map(({ ms }) => ms))
+    const stalls = during.filter(({ ms }) => ms >= 20).length
+    const said = `worst ${worstMs} ms, ${stalls} above 20 ms, in ${overMs - startMs} ms; a pause here ${ownMs} ms`
+    t.diagnostic(said)
+    // The end of the stall is seen with the answer to it, or at the latest after a pause of this process.
+    assert.ok(worstMs >= 300 - longestGapMs && worstMs < overMs - startMs + ownMs + 20, said)
+    assert.ok(stalls >= 13 && stalls <= (endMs - startMs) / 20 + 2, said)
+  })
 
-test('an outage is measured to its end, and no PING of it is lost', async (t) => {
-  const server = await startServer(t)
-  const { pings, worstMs, stop } = await watching(t, [server])
-  const startMs = clock()
-  const before = await own(server)
-  await server.redis.config('SET', 'port', '0')
-  await server.redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-  const killedMs = clock()
-  await until('300 ms', () => clock() - killedMs > 300)
-  await server.redis.config('SET', 'port', String(server.port))
-  await until('PINGs of the outage', () => pings.length > 0 && worstMs() >= 300 - longestGapMs)
-  const after = await own(server)
-  assert.ok(after && after.split(' ')[0] !== before?.split(' ')[0], 'it is a new connection')
-  const endMs = clock()
-  await until('a PING after it', () => pings.some(({ dueMs }) => dueMs > endMs))
-  const answeredMeanwhile = pings.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs).length
-  const due = (endMs - startMs) / 20
-  stop()
-  t.diagnostic(`worst ${worstMs()} ms, ${answeredMeanwhile} of ${due} PINGs`)
-  assert.ok(Math.abs(answeredMeanwhile - due) <= 3, `${answeredMeanwhile} of ${due} PINGs`)
-  await until('it has left', async () => !(await own(server)))
-})
+for (const sleep of [undefined, systemTimers.sleep])
+  test(`an outage is measured to its end, and no PING of it is lost${inSleep(sleep)}`, async (t) => {
+    const server = await startServer(t)
+    const { pings, worstMs, stop } = await watching(t, [server], dial, sleep)
+    const startMs = clock()
+    const before = await own(server)
+    await server.redis.config('SET', 'port', '0')
+    await server.redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    const killedMs = clock()
+    await until('300 ms', () => clock() - killedMs > 300)
+    await server.redis.config('SET', 'port', String(server.port))
+    await until('PINGs of the outage', () => pings.length > 0 && worstMs() >= 300 - longestGapMs)
+    const after = await own(server)
+    assert.ok(after && after.split(' ')[0] !== before?.split(' ')[0], 'it is a new connection')
+    const endMs = clock()
+    await until('a PING after it', () => pings.some(({ dueMs }) => dueMs > endMs))
+    const answeredMeanwhile = pings.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs).length
+    const due = (endMs - startMs) / 20
+    stop()
+    t.diagnostic(`worst ${worstMs()} ms, ${answeredMeanwhile} of ${due} PINGs`)
+    assert.ok(Math.abs(answeredMeanwhile - due) <= 3, `${answeredMeanwhile} of ${due} PINGs`)
+    await until('it has left', async () => !(await own(server)))
+  })
 
 test('it follows the masters: what waits for one that is none any more ends there', async (t) => {
   const [one, other] = await Promise.all([startServer(t), startServer(t)])
@@ -215,33 +219,6 @@ test('a thread of its own sleeps while every PING is answered, and a master that
   } finally {
     process.kill(one.pid, 'SIGCONT')
   }
-})
-
-test('in a sleep too, every PING that is due in a stall waits for its end, and an outage is seen', async (t) => {
-  const server = await startServer(t, { config: { 'enable-debug-command': 'local' } })
-  const { pings, stop } = await watching(t, [server], dial, systemTimers.sleep)
-  const startMs = clock()
-  // Not waited for here: this thread sleeps.
-  const slept = server.redis.call('DEBUG', 'SLEEP', '0.3')
-  await slept
-  const endMs = clock()
-  await until('a PING after it', () => pings.some(({ dueMs }) => dueMs > endMs))
-  const during = pings.filter(({ dueMs }) => dueMs >= startMs && dueMs < endMs)
-  const stalls = during.filter(({ ms }) => ms >= 20).length
-  t.diagnostic(`${stalls} of ${during.length} PINGs above 20 ms in ${endMs - startMs} ms`)
-  assert.ok(stalls >= 13 && stalls <= (endMs - startMs) / 20 + 2, `${stalls} PINGs`)
-  await server.redis.config('SET', 'port', '0')
-  await server.redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
-  const killedMs = clock()
-  pings.length = 0
-  await until('300 ms', () => clock() - killedMs > 300)
-  await server.redis.config('SET', 'port', String(server.port))
-  await until('PINGs of the outage', () => pings.some(({ ms }) => ms >= 300 - longestGapMs))
-  const [first] = pings
-  const dueAgainMs = first.dueMs + first.ms
-  stop()
-  // The back-off is a second at most, and half of one after three refusals.
-  assert.ok(dueAgainMs - killedMs < 1600, `connected again after ${dueAgainMs - killedMs} ms`)
 })
 
 test('nothing is due before a master was reached', async (t) => {

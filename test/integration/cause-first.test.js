@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startHere } from '../helpers/here.js'
-import { faultsIn, startProducer, until } from '../helpers/programs.js'
+import { faultsIn, laterSecond, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /**
@@ -25,13 +25,7 @@ const assertReason = ({ items, warnings }, /** @type {string} */ code, /** @type
 
 /** It writes again, and is ended then. @param {Pick<Run, 'intervals' | 'kill' | 'ended'> | Program} writer */
 const goneOn = async (writer) => {
-  const lines = writer.intervals().length
-  await until('items again', () =>
-    writer
-      .intervals()
-      .slice(lines)
-      .some(({ items }) => items.acked > 0),
-  )
+  await laterSecond(writer, ({ items }) => items.acked > 0)
   writer.kill('SIGINT')
   const { code, document } = await writer.ended
   assert.deepEqual([code, document.valid], [130, false])
@@ -64,13 +58,7 @@ describe('the first reason named', { concurrency: true }, () => {
     await until('it is refused', async () =>
       /errorstat_WRONGPASS:count=/.test(await server.redis.info('errorstats')),
     )
-    const lines = writer.intervals().length
-    await until('items are dropped', () =>
-      writer
-        .intervals()
-        .slice(lines + 1)
-        .some(({ items }) => items.dropped > 0),
-    )
+    await laterSecond(writer, ({ items }) => items.dropped > 0)
     await password(server.password)
     const document = await goneOn(writer)
     assertReason(document, 'repeated', /^WRONGPASS \(\d+ times?, tried again\): .*--password/)

@@ -7,6 +7,7 @@ import { search } from '../../lib/answers/find/search.js'
 import { settingsOfRun } from '../../lib/cli/run-options.js'
 import { conducted } from '../helpers/conducted.js'
 import { limitedServer, limitsOf } from '../helpers/limited-server.js'
+import { sumOf } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
@@ -62,10 +63,7 @@ describe('conducted runs', { concurrency: 3 }, () => {
       // The document is about what was due since it was confirmed; its accounts are of the whole run.
       const { acked, failed, uncertain, dropped, unsettled } = document.items
       assert.equal(document.items.offered, acked + failed + uncertain + dropped + unsettled)
-      assert.equal(
-        document.items.offered,
-        offered.reduce((sum, n) => sum + n, 0),
-      )
+      assert.equal(document.items.offered, sumOf(seconds, 'items.offered'))
       assert.equal(document.rate.nominal, 2000)
       assert.ok(document.measured_s >= 2 && document.measured_s < document.duration_s)
       // Where some of that was not stored, it is what was stored in that time, though it was due before.

@@ -4,7 +4,15 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { runCommand, startCommand } from '../helpers/command-here.js'
-import { assertNoneLost, faultsIn, linesOf, ownFolder, startProgram, until } from '../helpers/programs.js'
+import {
+  assertNoneLost,
+  faultsIn,
+  linesOf,
+  ownFolder,
+  startProgram,
+  sumOf,
+  until,
+} from '../helpers/programs.js'
 import { columns } from '../helpers/table.js'
 
 // Other versions of the server are looked for there.
@@ -115,11 +123,7 @@ describe('scripts/experiment.js', { concurrency: true }, () => {
         rates.push(stored.rate.achieved)
         const lines = linesOf(join(folder(), run, 'intervals.ndjson'))
         const seen = lines.filter(({ phase }) => phase !== 'draining')
-        assert.equal(
-          seen.reduce((sum, { items }) => sum + items.acked, 0),
-          stored.items.acked,
-          `${run}: the seconds are of all writers`,
-        )
+        assert.equal(sumOf(seen, 'items.acked'), stored.items.acked, `${run}: seconds of all writers`)
       }
       assert.equal(row.figures['rate.achieved'].median, (rates[0] + rates[1]) / 2, row.label)
     }

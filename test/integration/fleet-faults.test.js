@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runText } from '../../lib/report/text.js'
 import { assertIdentity, endsApartMs, fleetOf, inState, storedByKilled, writing } from '../helpers/fleet.js'
-import { linesOf, outcomesOf, until } from '../helpers/programs.js'
+import { linesOf, outcomesOf, sumOf, until } from '../helpers/programs.js'
 import { callsOf } from '../helpers/servers.js'
+import { columns } from '../helpers/table.js'
 
 describe('faults of boxes', { concurrency: true }, () => {
   test('four boxes: one is killed, then the one that samples, one stands still, one comes late, one has a taken number', async (t) => {
@@ -60,22 +62,22 @@ describe('faults of boxes', { concurrency: true }, () => {
     const document = await fleet.result('faults')
     const { items, agents, nodes, warnings, state } = document
     assert.notEqual(state, 'valid')
+    const shown = runText(document, { columns: 400, verbose: true })
+    const written = (items.acked / items.offered) * 100
+    const [, share] = /^rate .* · ([\d.]+) % of the items of all boxes written$/m.exec(shown) ?? []
+    assert.ok(Math.abs(Number(share) - written) <= 0.1, shown)
+    assert.match(shown, /^fleet +5 boxes .* · 2 of 5 boxes lost since \d:\d\d/m)
+    assert.doesNotMatch(shown, /run it again.*--out/)
     assertIdentity(items)
     assert.ok(items.absent > 0)
     for (const agent of agents) assert.equal(agent.offered, outcomesOf(agent) + agent.absent)
-    assert.equal(
-      agents.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.absent, 0),
-      items.absent,
-    )
+    assert.equal(sumOf(agents, 'absent'), items.absent)
     const row = (/** @type {number} */ pid) =>
       document.fleet.boxes.find((/** @type {any} */ one) => one.pid === pid)
     assert.equal(document.fleet.boxes.length, 5)
     assert.deepEqual([row(follower.pid).state, row(leader.pid).state], ['lost', 'lost'])
     const stopped = document.fleet.boxes.filter((/** @type {any} */ one) => one.stopped_ms > 7000)
-    assert.deepEqual(
-      stopped.map((/** @type {any} */ { pid }) => pid),
-      [still.pid],
-    )
+    assert.equal(columns(stopped, 'pid'), String(still.pid))
     const own = row(latePid)
     assert.ok(own.from_s > 1 && own.acked > 0, JSON.stringify(own))
     assert.equal(own.state, 'interrupted')

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { assertIdentity, assertStoppedAsOne, fleetOf, inState } from '../helpers/fleet.js'
-import { faultsIn, linesOf, until } from '../helpers/programs.js'
+import { faultsIn, linesOf, sumOf, until } from '../helpers/programs.js'
 import { callsOf } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
@@ -46,10 +46,7 @@ describe('boxes that read', { concurrency: 2 }, () => {
     const gets = await callsOf(target, 'get')
     // What is missing is asked for again at its master, at most six times.
     assert.ok(gets >= asked && gets - asked <= 6 * readers.fetches.nils, `${gets} GETs, ${asked} values`)
-    assert.equal(
-      readers.boxes.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.fetches, 0),
-      readers.fetches.count,
-    )
+    assert.equal(sumOf(readers.boxes, 'fetches'), readers.fetches.count)
     assert.equal(readers.fetches.duration_ms.count, readers.fetches.count)
     assert.equal(readers.rate.nominal, 4)
     const { checked, corrupt, missing, unexpected } = readers.verify
@@ -58,19 +55,9 @@ describe('boxes that read', { concurrency: 2 }, () => {
     // The late one began at a whole second, and what it read is in the seconds of the run.
     assert.ok(readers.boxes.some((/** @type {any} */ one) => one.from_s >= 1 && one.from_s % 1 === 0))
     const lines = linesOf(join(boxes[0].out, 'both', 'intervals.ndjson'))
-    const sum = (/** @type {(line: any) => number} */ of) => lines.reduce((all, one) => all + of(one), 0)
-    assert.equal(
-      sum((one) => one.fetches?.count ?? 0),
-      readers.fetches.count,
-    )
-    assert.equal(
-      sum((one) => one.items.acked),
-      items.acked,
-    )
-    assert.equal(
-      sum((one) => one.duration_us?.count ?? 0),
-      readers.fetches.count,
-    )
+    for (const path of ['fetches.count', 'duration_us.count'])
+      assert.equal(sumOf(lines, path), readers.fetches.count)
+    assert.equal(sumOf(lines, 'items.acked'), items.acked)
     const medians = [first, second].map(({ out }) => {
       const own = readdirSync(out).find((name) => name.startsWith('both.')) ?? assert.fail('no such folder')
       return JSON.parse(readFileSync(join(out, own, 'run.json'), 'utf8')).fetches.items_p50
@@ -83,12 +70,8 @@ describe('boxes that read', { concurrency: 2 }, () => {
       (/** @type {any} */ { code }) => !/^(absent-writers$|read-(client|overrun|too-few))/.test(code),
     )
     assert.deepEqual(odd, [])
-    assert.equal(
-      await callsOf(control, 'xadd'),
-      readers.boxes
-        .concat(document.fleet.boxes)
-        .reduce((/** @type {number} */ all, /** @type {any} */ one) => all + one.intervals, 0),
-    )
+    const rows = [...readers.boxes, ...document.fleet.boxes]
+    assert.equal(await callsOf(control, 'xadd'), sumOf(rows, 'intervals'))
   })
 
   test('a reader is killed: its reads until then count, and the run is partial; one without a run is refused', async (t) => {

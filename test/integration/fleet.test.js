@@ -5,21 +5,18 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import * as hdr from 'hdr-histogram-js'
 import { eachRecorded, histogramSum, mergedPercentiles } from '../../lib/probes/latency.js'
-import { runText } from '../../lib/report/text.js'
 import { remadeIn } from '../../lib/result/record.js'
 import { startCommand } from '../helpers/command-here.js'
 import {
   assertCalls,
   assertIdentity,
   assertStoppedAsOne,
-  endsApartMs,
   fleetOf,
   inState,
-  storedByKilled,
   urlOf,
   writing,
 } from '../helpers/fleet.js'
-import { assertDone, faultsIn, linesOf, ownFolder, until } from '../helpers/programs.js'
+import { assertDone, faultsIn, linesOf, ownFolder, sumOf, until } from '../helpers/programs.js'
 import { callsOf, cli } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
@@ -83,10 +80,7 @@ describe('boxes of a fleet', { concurrency: 6 }, () => {
     assert.ok(Math.abs(skew - worst - next) < 1e-4, `${skew} of ${worst} and ${next}`)
     assert.ok(latency.intended.count > 100, `${latency.intended.count} samples`)
     const seconds = linesOf(join(out, 'clocks', 'intervals.ndjson'))
-    assert.equal(
-      seconds.reduce((sum, { items: own }) => sum + own.acked, 0),
-      items.acked,
-    )
+    assert.equal(sumOf(seconds, 'items.acked'), items.acked)
     // It is made of its seconds and facts, and so it is made again, byte for byte; so is that of a box.
     for (const folder of [join(out, 'clocks'), ended[0].folder]) {
       const path = join(folder, 'run.json')
@@ -215,60 +209,6 @@ describe('boxes of a fleet', { concurrency: 6 }, () => {
       assert.match(late.stderr, /long has ended already/)
     })
 
-  test('the box that samples the nodes is killed: the others go on, and its items are absent', async (t) => {
-    const fleet = await fleetOf(t)
-    const { boxes, leader: killed } = await writing(
-      fleet,
-      fleet.box,
-      'kill',
-      3,
-      '-q 30 -p 100 --duration 15s --warm-up 0',
-    )
-    killed.kill('SIGKILL')
-    const killedMs = Date.now()
-    const ended = await Promise.all(boxes.filter((one) => one !== killed).map((one) => one.ended))
-    for (const { code, stderr } of ended) {
-      assert.equal(code, 4, stderr)
-    }
-    const document = await fleet.result('kill')
-    const shown = runText(document, { columns: 400, verbose: true })
-    const written = (document.items.acked / document.items.offered) * 100
-    const [, share] = /^rate .* · ([\d.]+) % of the items of all boxes written$/m.exec(shown) ?? []
-    assert.ok(Math.abs(Number(share) - written) <= 0.1, shown)
-    assert.match(shown, /^fleet +3 boxes .* · 1 of 3 boxes lost since 0:\d\d/m)
-    assert.doesNotMatch(shown, /run it again.*--out/)
-    const { items, fleet: found, warnings, server } = document
-    assertIdentity(items)
-    assert.equal(items.offered, 30 * 150)
-    const [lost, ...more] = found.boxes.filter((/** @type {any} */ one) => one.state === 'lost')
-    assert.deepEqual([lost.pid, more.length], [killed.pid, 0])
-    // Beside load a box may have dropped some before it was killed: those are accounted for.
-    const [own] = document.agents.filter((/** @type {any} */ { agent }) => lost.writers.includes(agent))
-    assert.equal(own.acked, lost.acked)
-    assert.equal(items.absent, 10 * 150 - own.acked - own.failed - own.uncertain - own.dropped)
-    assert.ok(
-      warnings.some(
-        (/** @type {any} */ { code, message }) => code === 'absent-writers' && /was lost at/.test(message),
-      ),
-    )
-    const calls = await callsOf(fleet.target, 'setex')
-    const most =
-      items.acked -
-      lost.acked +
-      document.commands.repeated +
-      storedByKilled(document, [killedMs], { items: 10, everyMs: 100 })
-    assert.ok(calls >= items.acked && calls <= most, `${calls}, from ${items.acked} to ${most}`)
-    // The window of the nodes has no gap, since another box went on with it. It begins with the first answer, and ends
-    // with the first box that ends.
-    const sampled = linesOf(join(fleet.out, 'kill', 'intervals.ndjson')).flatMap(({ nodes }) =>
-      nodes.filter((/** @type {any} */ node) => node.over_ms > 0),
-    )
-    const fromMs = Math.max(0, sampled[0].at_ms - sampled[0].over_ms)
-    const missed = calls - server.commands.setex.calls
-    const before = 30 * (2 + Math.floor(fromMs / 100)) // the clocks are known to a tick
-    assert.ok(missed >= 0 && missed <= before + endsApartMs(document) / 10, `${missed} of ${calls}`)
-  })
-
   test('the control is away for a while, and comes back without its data: nothing is missing, nothing counts twice', async (t) => {
     const fleet = await fleetOf(t)
     const { boxes } = await writing(
@@ -305,10 +245,7 @@ describe('boxes of a fleet', { concurrency: 6 }, () => {
     assert.deepEqual(counts.sort(), kept.filter((n) => n > 0).sort())
     for (const { intervals_lost: lost } of found.boxes) assert.equal(lost, 0)
     const seconds = linesOf(join(boxes[0].out, 'away', 'intervals.ndjson'))
-    assert.equal(
-      seconds.reduce((sum, { items: own }) => sum + own.acked, 0),
-      items.acked,
-    )
+    assert.equal(sumOf(seconds, 'items.acked'), items.acked)
     assert.ok(server.commands.setex.calls > 0)
   })
 })

@@ -9,6 +9,7 @@ import {
   assertDone,
   assertNoneLost,
   at,
+  laterSecond,
   outcomesOf,
   startProducer,
   sumOf,
@@ -20,15 +21,7 @@ import { cli, startCluster, startServer } from '../helpers/servers.js'
 const assertNoStack = (stderr) => assert.ok(!/^ {4}at |internal error of Millrace/m.test(stderr), stderr)
 
 /** A second in which items are offered and none is answered. @param {Pick<ReturnType<typeof startCommand>, 'intervals'>} running */
-const itemsWait = (running) => {
-  const before = running.intervals().length
-  return until('items wait', () =>
-    running
-      .intervals()
-      .slice(before)
-      .some(({ items }) => items.offered > 0 && items.acked === 0),
-  )
-}
+const itemsWait = (running) => laterSecond(running, ({ items }) => items.offered > 0 && items.acked === 0)
 
 describe('a run by hand', { concurrency: true }, () => {
   describe('interrupted', { concurrency: 6 }, () => {
@@ -232,8 +225,7 @@ describe('a run by hand', { concurrency: true }, () => {
         const running = startCommand(t, `write -q 100 -p 200 --driver ${driver}`, server)
         await until('it writes', () => running.intervals().some(({ items }) => items.acked > 0))
         await cli(server, 'CLIENT', 'KILL', 'TYPE', 'normal')
-        const lines = running.intervals().length + 1
-        await until('the run goes on', () => sumOf(running.intervals().slice(lines), 'items.acked') > 0)
+        await laterSecond(running, ({ items }) => items.acked > 0)
         running.kill('SIGINT')
         const { code, document, stderr } = await running.ended
         assert.equal(code, 130, stderr)
@@ -251,8 +243,7 @@ describe('a run by hand', { concurrency: true }, () => {
       running.closeLog()
       // Lost connections are reported in the log.
       await cli(server, 'CLIENT', 'KILL', 'TYPE', 'normal')
-      const lines = running.intervals().length
-      await until('the run goes on', () => running.intervals().length > lines + 1)
+      await laterSecond(running, () => true)
       running.kill('SIGINT')
       const { document } = await running.ended
       assert.ok(document, 'there is a result')

@@ -9,7 +9,7 @@ import { factsOf, ofWriters } from '../../lib/measures/index.js'
 import { readRecord, remadeIn } from '../../lib/result/record.js'
 import { windowOf } from '../../lib/result/window.js'
 import { runCommand, startCommand } from '../helpers/command-here.js'
-import { linesOf, startProducer, until } from '../helpers/programs.js'
+import { linesOf, startProducer, sumOf, until } from '../helpers/programs.js'
 import { suiteServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
@@ -160,10 +160,7 @@ describe('a result made again', { concurrency: 4 }, () => {
     queue.kill('SIGINT')
     await queue.ended
     const cut = await cutOff(folder)
-    assert.equal(
-      cut.jobs.done,
-      lines.reduce((sum, { jobs }) => sum + jobs.done, 0),
-    )
+    assert.equal(cut.jobs.done, sumOf(lines, 'jobs.done'))
     assert.deepEqual([cut.valid, cut.warnings[0].code], [false, 'killed'])
     assert.ok(cut.waiting_us.p50 > 0 && cut.take_us.max > 0 && cut.jobs.taken >= cut.jobs.done)
     await assertWithoutSeconds(folder)

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at } from '../helpers/programs.js'
+import { assertDone, at, sumOf } from '../helpers/programs.js'
 import { callsOf, startServer, suiteServer } from '../helpers/servers.js'
 
 /**
@@ -36,10 +36,7 @@ const play = async (t, line, many = items) => {
   )
   assert.equal(hits.counts.known, many)
   assert.equal(hits.counts.new, 0)
-  assert.equal(
-    outcome.acked,
-    passes.reduce((/** @type {number} */ sum, /** @type {any} */ { operations }) => sum + operations, 0),
-  )
+  assert.equal(outcome.acked, sumOf(passes, 'operations'))
   // A bit for an id is less than what a server grows by itself; nothing comes with hits.
   assert.ok(misses.memory_bytes === null || misses.memory_bytes > 100_000, String(misses.memory_bytes))
   assert.equal(hits.memory_bytes, null)

@@ -16,6 +16,7 @@ import {
   ownFolder,
   runProducer,
   startProgram,
+  sumOf,
   until,
 } from '../helpers/programs.js'
 import { cli, startCluster, startServer } from '../helpers/servers.js'
@@ -168,10 +169,7 @@ describe('models of the user', { concurrency: 3 }, () => {
       assert.match(stdout, /replies +first 50 \(5\.0 %\), again 950/)
 
       const lines = linesOf(join(folder, 'intervals.ndjson'))
-      assert.equal(
-        lines.reduce((sum, line) => sum + (line.replies.counts.again ?? 0), 0),
-        950,
-      )
+      assert.equal(sumOf(lines, 'replies.counts.again'), 950)
       const text = readFileSync(join(folder, 'run.json'), 'utf8')
       rmSync(join(folder, 'run.json'))
       assert.equal(await remadeIn(folder), true)

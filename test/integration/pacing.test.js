@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadWords } from '../../lib/report/words.js'
 import { startHere, writeHere } from '../helpers/here.js'
-import { assertDone, outcomesOf, until } from '../helpers/programs.js'
+import { assertDone, laterSecond, outcomesOf, sumOf, until } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
 describe('pacing', { concurrency: 4 }, () => {
@@ -101,18 +101,11 @@ describe('a server that stands still', { concurrency: 2 }, () => {
         `-q 1000 --value-size 1kB -p 100 --max-behind 500ms --window 100kB --driver ${driver}`,
         server,
       )
-      const acked = () => running.intervals().reduce((sum, { items }) => sum + items.acked, 0)
-      await until('items are acked', () => acked() > 0)
+      await until('items are acked', () => sumOf(running.intervals(), 'items.acked') > 0)
       process.kill(server.pid, 'SIGSTOP')
       await until('items are dropped', () => running.intervals().some(({ items }) => items.dropped > 0))
       process.kill(server.pid, 'SIGCONT')
-      const lines = running.intervals().length
-      await until('the run goes on', () =>
-        running
-          .intervals()
-          .slice(lines + 1)
-          .some(({ items }) => items.acked > 0),
-      )
+      await laterSecond(running, ({ items }) => items.acked > 0)
       running.kill('SIGINT')
       const { code, document, seconds, stderr } = await running.ended
       assert.equal(code, 130, stderr)
