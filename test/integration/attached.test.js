@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { describe, test } from 'node:test'
 import { ownRuntime, runCommand, startCommand } from '../helpers/command-here.js'
-import { assertDone, startProducer } from '../helpers/programs.js'
+import { assertDone } from '../helpers/programs.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
@@ -93,18 +93,6 @@ describe('the same command in a second terminal', () => {
     await start('write -q 101 -t 2 -a 1').says(/writer 1 of 2/)
     const { document, stderr } = await run('write -q 101 -t 2 -a 2 --intervals 2')
     assert.deepEqual(document?.plan.agents, [{ agent: 2, first: 51, count: 51 }], stderr)
-  })
-
-  test('after a kill -9 of the one before it waits until the lease has run out', async (t) => {
-    const { runtimeDir, start } = await owner(t, '-q 100')
-    const killed = startProducer(t, '-q 50 --prefix b:', { runtimeDir })
-    await killed.says(/the only writer/)
-    killed.kill('SIGKILL')
-    await killed.ended
-    const next = start('write -q 50 --prefix b: --intervals 1')
-    await next.says(/waiting 30 s for a lease to run out/)
-    next.kill('SIGINT')
-    assert.equal((await next.ended).code, 130)
   })
 })
 

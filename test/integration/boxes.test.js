@@ -114,16 +114,8 @@ describe('what boxes report of one server', { concurrency: 3 }, () => {
     })
 
   test('a box alone of three is seen to be so, and has all that was stored', async () => {
-    const { write, leased } = await boxOf(
-      settingsOf({
-        strategy: 'actual-value',
-        prefix: 'alone:',
-        totalAgents: 3,
-        agent: [2],
-        periodMs: 100,
-        intervals: 12,
-      }),
-    )
+    const plan = { strategy: /** @type {const} */ ('actual-value'), prefix: 'alone:', totalAgents: 3 }
+    const { write, leased } = await boxOf(settingsOf({ ...plan, agent: [2], periodMs: 100, intervals: 12 }))
     const { server: costs, writers } = await write()
     await leased.release()
     assert.deepEqual([writers?.fewest, writers?.total, writers?.own], [1, 3, 1])

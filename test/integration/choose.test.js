@@ -14,7 +14,7 @@ const codes = { best: [0], same: [0], unclear: [98], none: [3, 4] }
 
 test('two models with a reader beside: an answer, its page, and an exit code that says how sure it is', async (t) => {
   const line =
-    'choose --rate 2k --items 500 --seconds 1 --time 40s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --fetch-rate 5 --limit 10 --json'
+    'choose --rate 2k --items 500 --seconds 1 --time 20s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --fetch-rate 5 --limit 10 --json'
   const { code, stdout, stderr, folder } = await runCommand(t, line)
   const answer = JSON.parse(stdout)
   assert.equal(firstFault(answer, choose.schema), null)
@@ -36,7 +36,7 @@ test('two models with a reader beside: an answer, its page, and an exit code tha
 
 test('the policy of a cache: the one that keeps what is asked for, by misses', async (t) => {
   const line =
-    'choose --rate 4k --items 4k --popularity zipf:0.99 --value-size 1kB --strategy cache-aside --maxmemory 3MB --connections 8 --policy allkeys-lru,allkeys-random --duration 1s --json'
+    'choose --rate 4k --items 4k --popularity zipf:0.99 --value-size 1kB --strategy cache-aside --maxmemory 3MB --connections 8 --policy allkeys-lru,allkeys-random --duration 1s --time 20s --json'
   const { code, stdout, stderr } = await runCommand(t, line)
   const answer = JSON.parse(stdout)
   assert.equal(firstFault(answer, choose.schema), null)
@@ -65,11 +65,7 @@ test('an interrupt during a run is not taken for a limit of the client', async (
   const sample = { rate: 100, items: 100, load: {}, reads: null, weigh: { memory: 1 }, seconds: 3, files: {} }
   const asked = { ...sample, budgetS: 60, effect: 0.03, seed: 1, where: null }
   const candidates = ['list', 'stream'].map((model, simplicity) => ({
-    name: model,
-    model,
-    server: null,
-    simplicity,
-    gives_up: [],
+    ...{ name: model, model, server: null, simplicity, gives_up: [] },
   }))
   const choice = playChoice({
     asked,
@@ -83,11 +79,7 @@ test('an interrupt during a run is not taken for a limit of the client', async (
     },
   })
   await assert.rejects(choice, { code: 'INTERRUPTED' })
-  assert.deepEqual(
-    lines.filter((line) => /limit/.test(line)),
-    [],
-    lines.join('\n'),
-  )
+  assert.doesNotMatch(lines.join('\n'), /limit/)
 })
 
 test('a reader on a server of others gets its address, and none of the checks that writers skip', async () => {

@@ -321,32 +321,6 @@ describe('on one server', { concurrency: 6 }, () => {
     assert.equal(await callsOf(server, 'get'), before)
   })
 
-  for (const driver of ['socket', 'ioredis'])
-    test(`${driver}: lost connections are events, and the run goes on`, async (t) => {
-      const server = await startServer(t)
-      await writing(t, server)
-      const consumer = startHere(t, 'read', `-p 50 --verify --driver ${driver}`, server)
-      const readsAgain = () => {
-        const before = sumOf(consumer.intervals(), 'fetches.count')
-        return until('fetches', () => sumOf(consumer.intervals(), 'fetches.count') > before)
-      }
-      for (let kill = 1; kill <= 3; kill++) {
-        await readsAgain()
-        const clients = String(await server.redis.client('LIST')).split('\n')
-        const own = clients.filter(
-          (line) => / name=millrace /.test(line) && / cmd=(get|zr|zc|time)/.test(line),
-        )
-        for (const line of own) await server.redis.client('KILL', 'ID', String(/id=(\d+)/.exec(line)?.[1]))
-      }
-      await readsAgain()
-      consumer.kill('SIGINT')
-      const { document, code, stderr } = await consumer.ended
-      assert.equal(code, 130, stderr)
-      assert.ok(document.events.length >= 1, 'nothing is said of it')
-      const { missing, corrupt, unexpected } = document.verify
-      assert.deepEqual([missing, corrupt, unexpected], [0, 0, 0])
-    })
-
   test('a server that is gone for a while costs fetches, each with a cause, not the consumer', async (t) => {
     const server = await startServer(t)
     await writeHere(t, '-q 200 --intervals 1 --ttl 5m', server)

@@ -119,15 +119,8 @@ test('the image: built, below 120 MB beside Node, run without root and without a
 
   const line = ['write', '--host', host, '--port', String(port), '-q', '300', '--duration', '2s']
   const run = ['run', '--isolation', 'chroot', '--env', `REDIS_PASSWORD=${password}`, container, '--']
-  const { status, stdout, stderr } = ran('buildah', [
-    ...storage,
-    ...run,
-    ...Entrypoint,
-    ...line,
-    '--run',
-    'one',
-    '--json',
-  ])
+  const words = [...storage, ...run, ...Entrypoint, ...line, '--run', 'one', '--json']
+  const { status, stdout, stderr } = ran('buildah', words)
   assert.match(stdout, /^\{/, `${status}: ${stderr}`)
   assert.deepEqual(faultsIn(JSON.parse(stdout)), [])
   assert.ok(existsSync(join(place, 'results/one/report.html')), stderr)

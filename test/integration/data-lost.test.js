@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startHere } from '../helpers/here.js'
-import { until } from '../helpers/programs.js'
-import { startServer } from '../helpers/servers.js'
+import { until, warningIn } from '../helpers/programs.js'
+import { frozenDuring, startReplica, startServer } from '../helpers/servers.js'
 
 test('a server that was flushed, and then came back empty, ends no run as valid', async (t) => {
   const server = await startServer(t)
@@ -32,29 +32,14 @@ test('a server that was flushed, and then came back empty, ends no run as valid'
 
 test('--guard sees by its master how far a replica is behind that does not answer', async (t) => {
   const master = await startServer(t)
-  const replica = await startServer(t, {
-    config: { replicaof: [master.host, String(master.port)], masterauth: master.password },
-  })
-  // The target has one password for all of its nodes.
-  await replica.redis.call('ACL', 'SETUSER', 'default', `>${master.password}`)
-  await until('the replica is in step', async () =>
-    (await replica.redis.info('replication')).includes('master_link_status:up'),
-  )
+  const replica = await startReplica(t, master)
   // Two seconds of writing: a replica that only waits for the processor is not that far behind.
   const running = startHere(t, 'write', '-q 1000 -p 200 --value-size 1kB --guard lag>10MB', master)
   await until('both are sampled', () =>
     running.intervals().some(({ nodes }) => nodes.length === 2 && nodes[1].link === 'up'),
   )
-  process.kill(replica.pid, 'SIGSTOP')
-  try {
-    const { code, document, stderr } = await running.ended
-    assert.equal(code, 4, stderr)
-    const [{ message }] = document.warnings.filter((/** @type {any} */ one) => one.code === 'guard')
-    assert.match(
-      message,
-      new RegExp(`127\\.0\\.0\\.1:${replica.port} is \\d.* MB behind its master \\(lag>10\\.0 MB\\)`),
-    )
-  } finally {
-    process.kill(replica.pid, 'SIGCONT')
-  }
+  const { code, document, stderr } = await frozenDuring(replica, () => running.ended)
+  assert.equal(code, 4, stderr)
+  const behind = `127\\.0\\.0\\.1:${replica.port} is \\d.* MB behind its master \\(lag>10\\.0 MB\\)`
+  assert.match(warningIn(document, 'guard').message, new RegExp(behind))
 })

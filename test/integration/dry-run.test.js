@@ -65,17 +65,8 @@ describe('--dry-run', () => {
   })
 
   test('of every data model and of lookups', async (t) => {
-    const models = [
-      'actual-value',
-      'script-batch',
-      'script-item',
-      'set',
-      'hash',
-      'stream',
-      'list-hll',
-      'lookup-mix',
-    ]
-    for (const strategy of models) {
+    const models = 'actual-value script-batch script-item set hash stream list-hll lookup-mix'
+    for (const strategy of models.split(' ')) {
       const line = `write --strategy ${strategy} --dry-run --json --log error`
       const { code, stdout, stderr } = await looked(t, line)
       assert.equal(code, 0, stderr)

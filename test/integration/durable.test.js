@@ -5,17 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runCommand } from '../helpers/command-here.js'
 import { peer } from '../helpers/peers.js'
 import { assertDone, at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
-import { callsOf, startServer } from '../helpers/servers.js'
+import { callsOf, startReplica, startServer } from '../helpers/servers.js'
 
 /** A master and its replica. @param {import('../helpers/servers.js').Scope} t @param {Parameters<typeof startServer>[1]} [options] */
 const pairOf = async (t, options) => {
-  const [master, replica] = [await startServer(t, options), await startServer(t, options)]
-  await replica.redis.config('SET', 'masterauth', master.password)
-  await replica.redis.replicaof(master.host, master.port)
-  await until('it follows', async () =>
-    (await replica.redis.info('replication')).includes('master_link_status:up'),
-  )
-  return { master, replica }
+  const master = await startServer(t, options)
+  return { master, replica: await startReplica(t, master, options) }
 }
 
 // More than the buffers of a connection take, so that what the replica does not read is lost with the master.

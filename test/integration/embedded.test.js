@@ -266,29 +266,6 @@ test('the server is also known by the name of its check tool, as Debian packs it
 })
 
 describe('what cannot be started', () => {
-  test('no binary: one line that says how to install one', () => {
-    assert.throws(
-      () => findServerBinary(undefined, { PATH: ownTmp }),
-      (error) =>
-        error instanceof TargetError &&
-        error.exitCode === 3 &&
-        /apt-get install redis-server.*dnf install redis6.*brew install redis.*--server-bin/.test(
-          error.message,
-        ) &&
-        !error.message.includes('\n'),
-    )
-  })
-
-  test('a --server-bin that is not there, or is something else, is named', async () => {
-    const start = (/** @type {string} */ serverBin) =>
-      startEmbedded({ cluster: false, serverBin, stateDir, log: () => {} })
-    await assert.rejects(
-      start('/nowhere/redis-server'),
-      /--server-bin \/nowhere\/redis-server: no such program/,
-    )
-    await assert.rejects(start(process.execPath), /--server-bin .*: not a redis-server or valkey-server/)
-  })
-
   test('a server that ends at start is an error with its last words, and leaves nothing', async () => {
     const folders = serverFolders()
     const broken = join(ownTmp, 'broken-server')
@@ -333,13 +310,4 @@ describe('what cannot be started', () => {
       await other.redis.config('SET', 'requirepass', password)
       await startedBeside(t, other.port)
     })
-})
-
-test('a plain server for tests takes settings and ends when told', async (t) => {
-  const server = await startServer(t, { config: { maxmemory: '64mb', save: ['900', '1'] } })
-  assert.equal(await cli(server, 'CONFIG', 'GET', 'maxmemory'), `maxmemory\n${64 * 1024 * 1024}`)
-  assert.equal(await server.redis.ping(), 'PONG')
-  await server.stop()
-  assert.equal(processStart(server.pid), undefined)
-  assert.ok(!existsSync(server.dir))
 })

@@ -37,24 +37,14 @@ describe('leases', { concurrency: 8 }, () => {
     },
   ) => {
     const group = { prefix, totalAgents, readers }
-    /** @type {string[]} */
-    const said = []
-    /** @type {string[]} */
-    const lost = []
+    const said = /** @type {string[]} */ ([])
+    const lost = /** @type {string[]} */ ([])
+    const topology = { masters: [`${host}:${port}`], owners: null }
     const one = leases({
-      target: {
-        kind: 'single',
-        topology: { masters: [`${host}:${port}`], owners: null },
-        access: { password },
-      },
-      group,
-      run: `secret-name-${prefix}`,
+      ...{ target: { kind: 'single', topology, access: { password } }, group, run: `secret-name-${prefix}` },
       say: (line) => said.push(line),
       onLost: (line) => lost.push(line),
-      clock,
-      signal,
-      here,
-      lastMs,
+      ...{ clock, signal, here, lastMs },
     })
     t.after(one.release)
     return { ...one, key: (/** @type {number} */ agent) => leaseKey(group, agent), said, lost }

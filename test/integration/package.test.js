@@ -50,16 +50,8 @@ before(() => {
 })
 
 test('npm install of the package in an empty folder', (t) => {
-  const install = [
-    'install',
-    '--prefer-offline',
-    '--no-audit',
-    '--no-fund',
-    '--prefix',
-    home,
-    join(home, archive),
-  ]
-  const installed = run('npm', install)
+  const options = '--prefer-offline --no-audit --no-fund --prefix'.split(' ')
+  const installed = run('npm', ['install', ...options, home, join(home, archive)])
   if (installed.status !== 0 && isOffline(installed.stderr) && !process.env.CI)
     return t.skip('the packages that it needs cannot be fetched')
   assert.equal(installed.status, 0, installed.stderr)

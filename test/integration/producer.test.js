@@ -142,18 +142,4 @@ describe('the writer', { concurrency: 4 }, () => {
     for (const { nodes } of lines) assert.equal(nodes[0].address, document.nodes[0].address)
     assert.ok(document.client.encoded_bytes > 500 * 50, 'the commands of all items, encoded before the run')
   })
-
-  test('memory of an item is of the items, on a server that ran no command before', async (t) => {
-    // The items are there at the end, however late that comes.
-    const line = '-q 5000 --ttl 60 --duration 1'
-    const fresh = await writeHere(t, line)
-    const server = await startServer(t)
-    await writeHere(t, line, server)
-    await server.redis.flushall()
-    const used = await writeHere(t, line, server)
-    const [first, again] = [fresh, used].map(({ document }) => document.server.memory_bytes_per_item)
-    assert.ok(Math.abs(first / again - 1) < 0.15, `${first} B on a fresh server, ${again} B on a used one`)
-    const few = await writeHere(t, '-q 20 --intervals 1')
-    assert.equal(few.document.server.memory_bytes_per_item, null)
-  })
 })

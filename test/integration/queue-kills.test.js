@@ -23,17 +23,13 @@ const ways = [
   { name: 'queue-list', key: 'list', producer: {}, worker: { take: 5, confirm: true }, promises: true },
   { name: 'queue-stream', key: 'stream', producer: {}, worker: { take: 5 }, promises: true },
   {
-    name: 'queue-zset',
-    key: 'due',
-    producer: { delay: '20ms' },
+    ...{ name: 'queue-zset', key: 'due', producer: { delay: '20ms' } },
     worker: { take: 5, confirm: true },
     promises: true,
   },
   // Filters and outputs.
   {
-    name: 'queue-list',
-    key: 'list',
-    producer: {},
+    ...{ name: 'queue-list', key: 'list', producer: {} },
     worker: { take: 5, outputs: 2, confirm: true },
     promises: true,
   },
@@ -51,12 +47,8 @@ for (const [seed, { name, key, producer, worker, promises }] of ways.entries())
     const { outputs = 0 } = worker
     const server = await startServer(t)
     const { redis } = server
-    const at = {
-      host: server.host,
-      port: server.port,
-      password: server.password,
-      strategy: /** @type {any} */ (name),
-    }
+    const { host, port, password } = server
+    const at = { host, port, password, strategy: /** @type {any} */ (name) }
     const { next: random, pick } = seeded(seed + 1)
     const queue = `{jobs}:${key}`
     // There are jobs until the last kill, however long the kills take.

@@ -7,6 +7,7 @@ import { run } from '../../lib/index.js'
 import { startCommand } from '../helpers/command-here.js'
 import { at as envOf, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
+import { columns } from '../helpers/table.js'
 
 const queue = '{jobs}:list'
 /** @param {Awaited<ReturnType<typeof startServer>>} server */
@@ -29,14 +30,8 @@ describe('jobs, workers and their server', { concurrency: 3 }, () => {
     const seconds = []
     const producing = run(
       {
-        ...at(server),
-        rate: 1000,
-        valueSize: '1024',
-        duration: '10s',
-        maxBehind: '60s',
-        allow: 'memory',
-        guard: 'off',
-        idleCost: 'never',
+        ...{ ...at(server), rate: 1000, valueSize: '1024', duration: '10s', maxBehind: '60s' },
+        ...{ allow: 'memory', guard: 'off', idleCost: 'never' },
       },
       {
         onProgress: (/** @type {any} */ line) => {
@@ -105,15 +100,8 @@ describe('jobs, workers and their server', { concurrency: 3 }, () => {
   test('memory that is full: with when-full=wait the producer waits for the workers, and nothing is refused', async (t) => {
     const server = await startServer(t, { config: { maxmemory: '4mb', 'maxmemory-policy': 'noeviction' } })
     const producing = run({
-      ...at(server),
-      rate: 1000,
-      valueSize: '2048',
-      duration: '4s',
-      maxBehind: '10m',
-      whenFull: 'wait',
-      allow: 'memory',
-      guard: 'off',
-      idleCost: 'never',
+      ...{ ...at(server), rate: 1000, valueSize: '2048', duration: '4s', maxBehind: '10m' },
+      ...{ whenFull: 'wait', allow: 'memory', guard: 'off', idleCost: 'never' },
     })
     await until('a refusal', async () => (await refusalsOf(server)) > 0)
     const [made, drained] = /** @type {any[]} */ (
@@ -186,8 +174,8 @@ describe('jobs, workers and their server', { concurrency: 3 }, () => {
       const seconds = /** @type {{ at_ms: number, jobs: { done: number } }[]} */ ([])
       const working = run(
         {
-          command: 'read',
           ...at(server),
+          command: 'read',
           workers: 4,
           processes,
           confirm: true,
@@ -244,10 +232,7 @@ describe('jobs, workers and their server', { concurrency: 3 }, () => {
     const short = [known.jobs.done, second.document.jobs.done]
     const { boxes, boxes_at_work: atWork } = known.jobs.account
     assert.equal(atWork, 0)
-    assert.deepEqual(
-      boxes.map((/** @type {any} */ { done }) => done),
-      short,
-    )
+    assert.equal(columns(boxes, 'done'), short.join(', '))
     const { document, stdout } = await box('--workers 8 --with drain', 'none').ended
     // No other load was beside the last one.
     assert.equal(document.jobs.account.boxes, undefined)

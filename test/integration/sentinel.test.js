@@ -8,7 +8,7 @@ import { freePorts, serverGroup, spawnServer } from '../../lib/servers/embedded-
 import { startHere, writeHere } from '../helpers/here.js'
 import { outcomesOf, until } from '../helpers/programs.js'
 import { witnessed } from '../helpers/queries.js'
-import { startServer } from '../helpers/servers.js'
+import { startReplica, startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 
@@ -40,18 +40,6 @@ const startSentinel = async (t, port, primary) => {
   t.after(() => redis.disconnect())
   await until('the sentinel answers', () => redis.ping())
   return redis
-}
-
-/** @param {{ after(fn: () => any): void }} t @param {TestServer} primary */
-const startReplica = async (t, primary) => {
-  const replica = await startServer(t, { config: { masterauth: primary.password } })
-  // Its own password stays good too, for this test's connection.
-  await replica.redis.call('ACL', 'SETUSER', 'default', `>${primary.password}`)
-  await replica.redis.call('REPLICAOF', primary.host, primary.port)
-  await until('the replica is in step', async () =>
-    (await replica.redis.info('replication')).includes('master_link_status:up'),
-  )
-  return replica
 }
 
 /** @param {Redis} sentinel @param {number} replicas */
