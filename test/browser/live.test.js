@@ -8,10 +8,8 @@ import { startProducer, until } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
 import { assertTiles, tilesOn } from './tiles.js'
 
-/**
- * @import { TestContext } from 'node:test'
- * @import { BrowserContextOptions, Page } from 'playwright-core'
- */
+/** @import { TestContext } from 'node:test' */
+/** @import { BrowserContextOptions, Page } from 'playwright-core' */
 
 /** @param {TestContext} t @param {string} url @param {BrowserContextOptions} [options] */
 const opened = (t, url, options) =>

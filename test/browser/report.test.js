@@ -10,10 +10,8 @@ import { ownFolder } from '../helpers/programs.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { suiteScope } from '../helpers/servers.js'
 
-/**
- * @import { BrowserContextOptions, Locator, Page } from 'playwright-core'
- * @import { TestContext } from 'node:test'
- */
+/** @import { BrowserContextOptions, Locator, Page } from 'playwright-core' */
+/** @import { TestContext } from 'node:test' */
 
 const folder = ownFolder(suiteScope(), 'page')
 /** @param {string} name @param {Parameters<typeof pageFiles>[0]} of */

@@ -16,12 +16,10 @@ import { startServer, suiteScope, suiteServer } from '../helpers/servers.js'
 import { rowsOf } from '../helpers/table.js'
 import { makeCertificates } from '../helpers/tls-servers.js'
 
-/**
- * @import { Socket } from 'node:net'
- * @import { Program } from '../helpers/bad-lines.js'
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { Socket } from 'node:net' */
+/** @import { Program } from '../helpers/bad-lines.js' */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 // A program takes a quarter of a second to start: every so many of the lines is typed as a user would.
 const wholeEvery = 20

@@ -17,12 +17,10 @@ import { sampleSettings } from '../helpers/sample-plan.js'
 import { cli, startServer, suiteScope } from '../helpers/servers.js'
 import { writeUnattended } from '../helpers/unattended.js'
 
-/**
- * @import { Settings } from '../../settings.js'
- * @import { TestServer } from '../helpers/servers.js'
- * @import { Target } from '../../lib/servers/open.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { Settings } from '../../settings.js' */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { Target } from '../../lib/servers/open.js' */
+/** @import { TestContext } from 'node:test' */
 
 /** @type {TestServer} */
 let server

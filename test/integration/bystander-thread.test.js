@@ -11,10 +11,8 @@ import { bystanderThread } from '../../lib/probes/bystander-thread.js'
 import { startProducer, until } from '../helpers/programs.js'
 import { startServer, suiteScope, suiteServer } from '../helpers/servers.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 const witnessProgram = fileURLToPath(new URL('../../scripts/check/pinger.py', import.meta.url))
 

@@ -10,10 +10,8 @@ import { dial } from '../../lib/servers/dial.js'
 import { until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 const clock = () => performance.now()
 // One PING at a random moment of each 20 ms.

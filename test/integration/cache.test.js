@@ -22,7 +22,7 @@ const otherVersion = (t, name) => {
 const infoOf = async (server, name) =>
   Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(await cli(server, 'INFO', 'stats'))?.[1])
 
-describe('caches', { concurrency: 2 }, () => {
+describe('caches', { concurrency: 1 }, () => {
   for (const name of [null, 'valkey-9.1'])
     test(`hits and misses are those that the server counts, and evictions are no fault: ${name ?? 'from PATH'}`, async (t) => {
       const bin = name === null ? undefined : peer(t, name)

@@ -6,10 +6,8 @@ import { startHere } from '../helpers/here.js'
 import { faultsIn, laterSecond, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-/**
- * @import { Run } from '../helpers/here.js'
- * @import { Program } from '../helpers/programs.js'
- */
+/** @import { Run } from '../helpers/here.js' */
+/** @import { Program } from '../helpers/programs.js' */
 
 const load = '-q 100 -p 100 --max-behind 200ms'
 

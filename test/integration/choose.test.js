@@ -14,7 +14,7 @@ const codes = { best: [0], same: [0], unclear: [98], none: [3, 4] }
 
 test('two models with a reader beside: an answer, its page, and an exit code that says how sure it is', async (t) => {
   const line =
-    'choose --rate 2k --items 500 --seconds 1 --time 20s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --fetch-rate 5 --limit 10 --json'
+    'choose --rate 2k --items 500 --seconds 1 --time 30s --strategy list,stream,hash-ttl --need newest-n --weigh memory=1 --fetch-rate 5 --limit 10 --json'
   const { code, stdout, stderr, folder } = await runCommand(t, line)
   const answer = JSON.parse(stdout)
   assert.equal(firstFault(answer, choose.schema), null)
@@ -36,7 +36,7 @@ test('two models with a reader beside: an answer, its page, and an exit code tha
 
 test('the policy of a cache: the one that keeps what is asked for, by misses', async (t) => {
   const line =
-    'choose --rate 4k --items 4k --popularity zipf:0.99 --value-size 1kB --strategy cache-aside --maxmemory 3MB --connections 8 --policy allkeys-lru,allkeys-random --duration 1s --time 20s --json'
+    'choose --rate 4k --items 4k --popularity zipf:0.99 --value-size 1kB --strategy cache-aside --maxmemory 3MB --connections 8 --policy allkeys-lru,allkeys-random --duration 1s --time 40s --json'
   const { code, stdout, stderr } = await runCommand(t, line)
   const answer = JSON.parse(stdout)
   assert.equal(firstFault(answer, choose.schema), null)

@@ -7,10 +7,8 @@ import { writeHere } from '../helpers/here.js'
 import { assertDone, at, faultsIn } from '../helpers/programs.js'
 import { cli, suiteServer } from '../helpers/servers.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 const server = suiteServer()
 

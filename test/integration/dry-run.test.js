@@ -6,10 +6,8 @@ import { runCommand } from '../helpers/command-here.js'
 import { at, ownFolder, startProgram } from '../helpers/programs.js'
 import { suiteServer } from '../helpers/servers.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 // What a look at a target may send. CLIENT SETNAME and AUTH are of the connection.
 const reads = [

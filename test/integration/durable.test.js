@@ -47,7 +47,7 @@ test('acknowledged by the master alone: its death loses what the replica had not
 test('acknowledged when a replica has it: the death of the master loses none of it', async (t) => {
   const { document, found } = await killed(t, '1')
   assert.equal(found.acked, document.items.acked)
-  assert.ok(found.acked > 1000, JSON.stringify(found))
+  assert.ok(found.acked > 100, JSON.stringify(found))
   assert.equal(found.lost, 0, JSON.stringify(found))
 })
 

@@ -25,11 +25,9 @@ import { until } from '../helpers/programs.js'
 import { cli, portOf, startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
-/**
- * @import { Embedded } from '../../lib/servers/embedded.js'
- * @import { TestContext } from 'node:test'
- * @import { ChildProcess } from 'node:child_process'
- */
+/** @import { Embedded } from '../../lib/servers/embedded.js' */
+/** @import { TestContext } from 'node:test' */
+/** @import { ChildProcess } from 'node:child_process' */
 
 const ownTmp = mkdtempSync(join(tmpdir(), 'millrace-test-'))
 const stateDir = join(ownTmp, 'state')

@@ -13,10 +13,8 @@ import { searched } from '../helpers/searched.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
-/**
- * @import { Phase, Step } from '../../lib/answers/find/bracket.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { Phase, Step } from '../../lib/answers/find/bracket.js' */
+/** @import { TestContext } from 'node:test' */
 
 /** @type {(rate: number, seconds: number, phase: Phase) => Step} */
 const step = (rate, seconds, phase) => ({ rate, seconds, phase, tries: phase === 'measure', between: null })

@@ -9,10 +9,8 @@ import { codesIn, sumOf } from '../helpers/programs.js'
 import { requested } from '../helpers/searched.js'
 import { startServer } from '../helpers/servers.js'
 
-/**
- * @import { Step } from '../../lib/answers/find/bracket.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { Step } from '../../lib/answers/find/bracket.js' */
+/** @import { TestContext } from 'node:test' */
 
 const tickItems = 100
 const rates = [200, 600]

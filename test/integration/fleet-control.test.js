@@ -10,9 +10,7 @@ import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js
 import { at, ownFolder } from '../helpers/programs.js'
 import { callsOf, portOf, startServer } from '../helpers/servers.js'
 
-/**
- * @import { Scope } from '../helpers/servers.js'
- */
+/** @import { Scope } from '../helpers/servers.js' */
 
 const line = '-q 40 -c 4 -p 200 -t 2 --duration 3s --warm-up 0'
 

@@ -8,10 +8,8 @@ import { runCommand } from '../helpers/command-here.js'
 import { bulk, infoText, startHostileServer } from '../helpers/hostile-server.js'
 import { startProgram } from '../helpers/programs.js'
 
-/**
- * @import { Answer } from '../helpers/hostile-server.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { Answer } from '../helpers/hostile-server.js' */
+/** @import { TestContext } from 'node:test' */
 
 const nasty = '\u001b[2J\u001b]0;owned\u0007\u009b31m<script>alert(1)</script>\u202e\b\b'
 const line = '-q 20 -t 1 -a all -p 200 --intervals 2 --ttl 5'

@@ -7,10 +7,8 @@ import { peer } from '../helpers/peers.js'
 import { assertDone, at, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 /** The keys and, of hashes with them, the fields that have no lifetime. @param {TestServer} server @param {boolean} withFields */
 const immortal = async ({ redis }, withFields) => {
@@ -27,12 +25,7 @@ const immortal = async ({ redis }, withFields) => {
   return { keys, found }
 }
 
-/**
- * @param {TestContext} t
- * @param {TestServer} server
- * @param {string} line
- * @param {{ withFields?: boolean, enough: number }} options
- */
+/** @param {TestContext} t @param {TestServer} server @param {string} line @param {{ withFields?: boolean, enough: number }} options */
 const killedAndCleared = async (t, server, line, { withFields = false, enough }) => {
   const { redis } = server
   await redis.flushall()

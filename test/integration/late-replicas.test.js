@@ -6,10 +6,7 @@ import { addServers } from '../../lib/servers/embedded-changes.js'
 import { at, runProducer, startProducer, until, warningIn } from '../helpers/programs.js'
 import { cli, startCluster } from '../helpers/servers.js'
 
-/**
- * Masters and an empty server that can join the first of them as its replica.
- * @param {import('../helpers/servers.js').Scope} t
- */
+/** Masters and an empty server that can join the first of them as its replica. @param {import('../helpers/servers.js').Scope} t */
 const youngCluster = async (t) => {
   const cluster = await startCluster(t, { replicas: 0 })
   const [added] = await addServers(cluster, { count: 1 })

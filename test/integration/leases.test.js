@@ -10,10 +10,8 @@ import { startHostileServer } from '../helpers/hostile-server.js'
 import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer, suiteServer } from '../helpers/servers.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 // Longer than a machine stops for; where a lease is to run out or be renewed, shorter.
 const longMs = 9000

@@ -7,10 +7,8 @@ import { peer } from '../helpers/peers.js'
 import { assertDone, at, sumOf } from '../helpers/programs.js'
 import { callsOf, startServer, suiteServer } from '../helpers/servers.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 const items = 2000
 

@@ -14,10 +14,8 @@ import { withSums } from '../helpers/sampled-nodes.js'
 import { cli, startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { NodeRow } from '../../lib/probes/node-sampler.js'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { NodeRow } from '../../lib/probes/node-sampler.js' */
 
 const clock = () => performance.now()
 const run = promisify(execFile)

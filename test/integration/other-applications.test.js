@@ -7,10 +7,8 @@ import { startHere } from '../helpers/here.js'
 import { at, startProducer, until, warningIn } from '../helpers/programs.js'
 import { callsOf, startServer } from '../helpers/servers.js'
 
-/**
- * @import { TestContext } from 'node:test'
- * @import { TestServer } from '../helpers/servers.js'
- */
+/** @import { TestContext } from 'node:test' */
+/** @import { TestServer } from '../helpers/servers.js' */
 
 // It needs a later version than that on PATH may be.
 const strategies = allStrategies().filter(({ name }) => name !== 'hash-ttl')

@@ -11,10 +11,8 @@ import { startHostileServer } from '../helpers/hostile-server.js'
 import { at, folderIn, linesOf, ownFolder, startOther, startProducer, until } from '../helpers/programs.js'
 import { startServer, suiteServer } from '../helpers/servers.js'
 
-/**
- * @import { TestServer } from '../helpers/servers.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { TestServer } from '../helpers/servers.js' */
+/** @import { TestContext } from 'node:test' */
 
 const producer = fileURLToPath(new URL('../../producer.js', import.meta.url))
 const load = '-q 20 -p 200 --allow foreign-keys'

@@ -12,11 +12,9 @@ import { assertDone, at, outcomesOf, runProducer, startProducer, until } from '.
 import { cli, startCluster, startReplica, startServer, suiteScope } from '../helpers/servers.js'
 import { columns, rowsOf } from '../helpers/table.js'
 
-/**
- * @import { Scope, TestServer } from '../helpers/servers.js'
- * @import { Embedded } from '../../lib/servers/embedded.js'
- * @import { TestContext } from 'node:test'
- */
+/** @import { Scope, TestServer } from '../helpers/servers.js' */
+/** @import { Embedded } from '../../lib/servers/embedded.js' */
+/** @import { TestContext } from 'node:test' */
 
 const short = `-q 200 -p 200 --intervals 2`
 

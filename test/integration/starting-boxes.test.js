@@ -16,10 +16,8 @@ import { ownFolder } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
-/**
- * @import { ExecFileOptions } from 'node:child_process'
- * @import { TestServer } from '../helpers/servers.js'
- */
+/** @import { ExecFileOptions } from 'node:child_process' */
+/** @import { TestServer } from '../helpers/servers.js' */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(root, 'docs/examples/fleet')

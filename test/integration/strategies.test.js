@@ -15,11 +15,9 @@ import { inlineScript } from '../../lib/workloads/lua.js'
 import { cli, portOf, startServer } from '../helpers/servers.js'
 import { settingsOf, spreadLines, strategyContract, variantLines } from '../helpers/strategy-contract.js'
 
-/**
- * @import { TestContext } from 'node:test'
- * @import { Settings } from '../../settings.js'
- * @import { Access } from '../../lib/servers/dial.js'
- */
+/** @import { TestContext } from 'node:test' */
+/** @import { Settings } from '../../settings.js' */
+/** @import { Access } from '../../lib/servers/dial.js' */
 
 const common = {
   drivers: ['socket', 'ioredis'],

@@ -57,12 +57,7 @@ export const virtualClock = ({ random }) => {
     cancel,
     /** @param {number} ms */
     wait: (ms) => new Promise((/** @type {(value: void) => void} */ resolve) => after(ms, resolve)),
-    /**
-     * Until the promise is settled.
-     * @template T
-     * @param {Promise<T>} promise
-     * @param {number} limitMs of virtual time
-     */
+    /** Until the promise is settled. @template T @param {Promise<T>} promise @param {number} limitMs of virtual time */
     async runUntil(promise, limitMs) {
       let over = false
       const end = () => {

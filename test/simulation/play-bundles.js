@@ -10,12 +10,10 @@ import { seeded } from '../helpers/random.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 import { playedOperations, recordedLatencies, stageOf } from './stage.js'
 
-/**
- * @import { Random } from '../helpers/random.js'
- * @import { Delivery } from '../../lib/workloads/declare.js'
- * @import { PlayedOperations } from './play-clients.js'
- * @import { Which } from './stage.js'
- */
+/** @import { Random } from '../helpers/random.js' */
+/** @import { Delivery } from '../../lib/workloads/declare.js' */
+/** @import { PlayedOperations } from './play-clients.js' */
+/** @import { Which } from './stage.js' */
 
 const counters = 1e6
 /** @type {readonly (readonly [string, Delivery])[]} */

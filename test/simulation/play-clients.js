@@ -52,10 +52,7 @@ const drawScene = (/** @type {Random} */ random) => {
 
 const numberOf = (/** @type {string} */ key) => Number(key.slice(key.indexOf(':') + 1))
 
-/**
- * @param {Which & { given?: Partial<ReturnType<typeof drawScene>> & { farMs: number } }} which given:
- * instead of what the seed draws
- */
+/** @param {Which & { given?: Partial<ReturnType<typeof drawScene>> & { farMs: number } }} which given: instead of what the seed draws */
 export const playClients = async ({ given, ...which }) => {
   const { seed } = which
   const scene = { ...drawScene(seeded(seed)), ...given }
