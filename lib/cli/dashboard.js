@@ -16,7 +16,7 @@ import { listenReasons } from '../servers/reason.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Line } from '../measures/fold.js'
  *
- * @typedef {{ interval: (line: Line) => void, event: (line: Line) => void }} Lines
+ * @typedef {{ interval: (line: Line) => void, event: (line: object) => void }} Lines
  *
  * @typedef {object} Needs
  * @property {(line: string) => void} say

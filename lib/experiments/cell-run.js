@@ -354,7 +354,7 @@ const resultOf = async ({ folder, spans, runs, marks }) => {
   const lines = joinedLines(runs)
   const events = [
     ...runs.flatMap(({ document }) =>
-      document.events.map((/** @type {Line} */ event) => ({
+      document.events.map((event) => ({
         ...event,
         at_ms: Math.round(Date.parse(document.started) + event.at_ms - beginMs),
       })),

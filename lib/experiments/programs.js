@@ -29,8 +29,9 @@ export class NoResult extends Error {}
 
 /**
  * The lines of an ndjson file, without an incomplete last one.
+ * @template [Row=Line]
  * @param {string} path
- * @returns {Promise<Line[]>}
+ * @returns {Promise<Row[]>}
  */
 export const linesOf = async (path) => {
   const text = await readFile(path, 'utf8').catch(() => '')

@@ -120,6 +120,7 @@ export const openMatrix = async ({ outDir, fixed, resume, epochMs, documentName 
   const matrix = before ? await jsonIn(matrixFile) : null
   const started = matrix?.started ?? new Date(epochMs).toISOString()
   if (!before) await write(matrixFile, { ...fixed, started, finished: false })
+  /** @type {TurnResult[]} */
   const turns = await linesOf(turnsFile)
   const earlier = before ? await jsonIn(join(folder, documentName)) : null
   // An incomplete last line is removed, since others follow it.

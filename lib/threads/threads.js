@@ -7,13 +7,12 @@ import { atMost, deferred } from '../base/timers.js'
 /**
  * @import { ResourceLimits } from 'node:worker_threads'
  * @import { Warning } from '../measures/warnings.js'
- * @import { threadSeconds } from './seconds.js'
+ * @import { End, Second, threadSeconds } from './seconds.js'
  * @import { Order } from './thread.js'
- * @import { Line } from '../measures/fold.js'
  *
  * @typedef {{ encodeMs: number, encodedBytes: number }} Ready
  * @typedef {{ ready?: Ready, encoding?: number, event?: [kind: string, text: string], offered?: true, failed?: string,
- *   said?: string, warning?: Warning, second?: Line, end?: Line }} Said
+ *   said?: string, warning?: Warning, second?: Second, end?: End }} Said
  * @typedef {{ onSaid: (said: Said) => void, onLost: (cause: string) => void, resourceLimits?: ResourceLimits }} Heard
  * @typedef {Pick<ReturnType<typeof threadSeconds>, 'isLost' | 'take' | 'end'>} Known of a thread
  */
