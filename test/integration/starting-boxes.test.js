@@ -388,14 +388,14 @@ else:
     const archive = await packed()
     const bucket = `
 import boto3, sys
-import { columns } from '../helpers/table.js'
 s3 = boto3.client('s3', region_name='eu-west-1')
 if sys.argv[1] == 'make':
     s3.create_bucket(Bucket='results', CreateBucketConfiguration={'LocationConstraint': 'eu-west-1'})
     s3.upload_file(sys.argv[2], 'results', 'millrace.tgz')
 else: print('\\n'.join(one['Key'] for one in s3.list_objects_v2(Bucket='results')['Contents']))
 `
-    assert.equal((await run(python, ['-c', bucket, 'make', archive], { env })).status, 0, endpoint)
+    const made = await run(python, ['-c', bucket, 'make', archive], { env })
+    assert.equal(made.status, 0, `${endpoint}: ${made.stderr}`)
     const options = optionsFor(target).replace('-t 2', '-t 1')
     const given = {
       ...{ PACKAGE: 's3://results/millrace.tgz', RESULTS: 's3://results/by-ec2', ENDS_IN: '90', ROOT: box },
