@@ -23,7 +23,7 @@ import { openedPage, pageTest } from '../helpers/browser.js'
 import { ownFolder } from '../helpers/programs.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { simulatedTarget } from '../simulation/capacity.js'
-import { assertTiles, tilesOn } from './tiles.js'
+import { assertTiles, tilesOn, unfold } from './tiles.js'
 
 /** @import { Page } from 'playwright-core' */
 /** @import { TestContext } from 'node:test' */
@@ -40,12 +40,8 @@ const chosen = (named) => {
   const asks = { needs: [], rate: 1000, items: 1000, ttl: '60s', value_size: '128B', reads: null }
   return chooseDocument(
     {
-      ...{
-        started: '2026-11-25T00:00:00Z',
-        duration_s: 60,
-        command_line: named('millrace choose'),
-        hardware: named('a box'),
-      },
+      ...{ started: '2026-11-25T00:00:00Z', duration_s: 60 },
+      ...{ command_line: named('millrace choose'), hardware: named('a box') },
       versions: { millrace: '0.1.0', node: '22', servers: [named('7.0.15')] },
       asked: { ...asks, weigh: { cpu: 1 }, across: 'models' },
       ...{ excluded: [], turnovers: { found: [], unknown: [] }, warnings: [named('a warning')] },
@@ -193,12 +189,8 @@ const experimented = (named) => {
 
 /** That of a profile has tables only. @param {Naming} named */
 const profiled = (named) => {
-  const effect = {
-    now: 111.4,
-    other: 19.42,
-    is_cheaper: true,
-    change: { value: -0.8, low: -0.9, high: -0.7 },
-  }
+  const change = { value: -0.8, low: -0.9, high: -0.7 }
+  const effect = { now: 111.4, other: 19.42, is_cheaper: true, change }
   const form = { rounds: 6, memory_bytes: effect, cpu_us: effect, title: 'in hashes', when: 'always' }
   const advice = [{ ...form, pattern: named('session:{uuid}') }]
   const tables = [adviceTable({ advice, silent: [], plays: 2 }).onPage()]
@@ -241,16 +233,6 @@ const openedKind = async (t, kind, named) => {
   const url = pathToFileURL(file).href
   const mayAsk = (/** @type {string} */ asked) => asked === url || asked.startsWith('blob:')
   return openedPage(t, url, mayAsk, { viewport: { width: 1280, height: 900 } })
-}
-
-/** Unfolds everything, and waits until its charts are drawn. @param {Page} page */
-const unfold = async (page) => {
-  await page.evaluate(() => {
-    for (const fold of document.querySelectorAll('details')) fold.open = true
-  })
-  await page.waitForFunction(() =>
-    [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg')),
-  )
 }
 
 const hostile = '<img src="http://127.0.0.1:9/x" onerror="document.title=1"><script>document.title=2</script>'

@@ -9,6 +9,7 @@ import { openedPage, pageTest } from '../helpers/browser.js'
 import { ownFolder } from '../helpers/programs.js'
 import { sampleExperiment, sampleRecord } from '../helpers/sample-record.js'
 import { suiteScope } from '../helpers/servers.js'
+import { unfold } from './tiles.js'
 
 /** @import { BrowserContextOptions, Locator, Page } from 'playwright-core' */
 /** @import { TestContext } from 'node:test' */
@@ -45,16 +46,6 @@ before(async () => {
 const opened = (t, name, options) => {
   const url = pathToFileURL(join(folder, name)).href
   return openedPage(t, url, (asked) => asked === url || asked.startsWith('blob:'), options)
-}
-
-/** Unfolds everything, and waits until its charts are drawn. @param {Page} page */
-const unfold = async (page) => {
-  await page.evaluate(() => {
-    for (const fold of document.querySelectorAll('details')) fold.open = true
-  })
-  await page.waitForFunction(() =>
-    [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg')),
-  )
 }
 
 /** What stands beside the pointer, late in a run. @param {Page} page @param {Locator} chart */
@@ -139,11 +130,12 @@ pageTest(
     const page = await opened(t, 'cloudwatch.html')
     await unfold(page)
     const figure = page.locator('figure', { has: page.getByRole('heading', { name: 'CloudWatch beside' }) })
-    assert.deepEqual(await figure.locator('.legend button').allTextContents(), [
-      'items-001: engine, each second',
-      'items-001: EngineCPUUtilization',
-      'items-001: CPUUtilization',
-    ])
+    const legend = await figure.locator('.legend button').allTextContents()
+    const metrics = ['engine, each second', 'EngineCPUUtilization', 'CPUUtilization']
+    assert.deepEqual(
+      legend,
+      metrics.map((name) => `items-001: ${name}`),
+    )
     const told = await tipIn(page, figure.locator('.chart'))
     assert.match(told, /engine, each second\s+\d[\d.]* %/)
     assert.match(told, /EngineCPUUtilization\s+50\.5 %/)

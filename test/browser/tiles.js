@@ -22,3 +22,13 @@ export const assertTiles = (tiles) => {
   )
   assert.ok(tiles.length === 1 || alone.length === 0, JSON.stringify(tiles))
 }
+
+/** Unfolds everything, and waits until its charts are drawn. @param {Page} page */
+export const unfold = async (page) => {
+  await page.evaluate(() => {
+    for (const fold of document.querySelectorAll('details')) fold.open = true
+  })
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('figure .chart')].every((chart) => chart.querySelector('svg')),
+  )
+}

@@ -8,7 +8,7 @@ import { bystanderProbe } from '../../lib/probes/bystander.js'
 import { addressOf } from '../../lib/servers/address.js'
 import { dial } from '../../lib/servers/dial.js'
 import { until } from '../helpers/programs.js'
-import { startServer } from '../helpers/servers.js'
+import { frozenDuring, startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
 /** @import { TestContext } from 'node:test' */
@@ -174,17 +174,14 @@ test('it follows the masters: what waits for one that is none any more ends ther
     return socket
   }
   const { pings } = await watching(t, servers, counted)
-  process.kill(one.pid, 'SIGSTOP')
-  try {
+  await frozenDuring(one, async () => {
     const before = sent
     await until('five PINGs are sent', () => sent >= before + 5)
     servers[0] = other
     await until('an answer of the other', () => pings.some(({ address }) => address === addressOf(other)))
     const waited = pings.filter(({ address, ms }) => address === addressOf(one) && ms >= 20)
     assert.ok(waited.length > 0, 'the requests that hung at the frozen master count')
-  } finally {
-    process.kill(one.pid, 'SIGCONT')
-  }
+  })
 })
 
 test('a thread of its own sleeps while every PING is answered, and a master that stalls holds up none to another', async (t) => {
@@ -201,8 +198,7 @@ test('a thread of its own sleeps while every PING is answered, and a master that
   await until('50 PINGs to one of them', () => ofOther() >= 50)
   t.diagnostic(`${slept} sleeps in ${ofOther()} PINGs to each`)
   assert.ok(slept > 10, `${slept} sleeps`)
-  process.kill(one.pid, 'SIGSTOP')
-  try {
+  await frozenDuring(one, async () => {
     await until('its answers end', () => pings.at(-1)?.address === addressOf(other))
     await until('the next PINGs', () => pings.slice(-3).every(({ address }) => address === addressOf(other)))
     slept = 0
@@ -214,9 +210,7 @@ test('a thread of its own sleeps while every PING is answered, and a master that
     assert.equal(slept, 0)
     // One that waits for a look each second would take twenty of them.
     assert.ok(tookMs < 4000, `${tookMs} ms`)
-  } finally {
-    process.kill(one.pid, 'SIGCONT')
-  }
+  })
 })
 
 test('nothing is due before a master was reached', async (t) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
+import { at } from '../helpers/programs.js'
 import { startCluster } from '../helpers/servers.js'
 
 test('a run and doctor say which masters do not answer and how many slots that leaves', async (t) => {
@@ -9,12 +10,7 @@ test('a run and doctor say which masters do not answer and how many slots that l
   const [alive, ...others] = nodes
   const dead = others.filter(({ role }) => role === 'master')
   for (const { pid } of dead) process.kill(pid, 'SIGKILL')
-  const env = {
-    REDIS_HOST: alive.host,
-    REDIS_PORT: String(alive.port),
-    REDIS_CLUSTER: 'true',
-    REDIS_PASSWORD: access.password,
-  }
+  const env = { ...at({ ...alive, ...access }), REDIS_CLUSTER: 'true' }
   const names = dead.map(({ host, port }) => `${host}:${port}`)
   /** @param {string} text */
   const assertNamed = (text) => {

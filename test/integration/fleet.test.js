@@ -156,13 +156,14 @@ describe('boxes of a fleet', { concurrency: 6 }, () => {
     assert.equal(partial.code, 4, partial.stderr)
     const some = await result('some')
     const { state, items, warnings } = some
-    assert.equal(columns(faultsIn(some), 'code'), 'absent-writers')
+    // A machine that is too busy drops some besides.
+    const [absent, ...more] = faultsIn(some).filter((/** @type {any} */ { code }) => code !== 'dropped')
+    assert.deepEqual([absent.code, more], ['absent-writers', []])
     // Not valid: this machine was too busy besides.
     const reasons = warnings.filter((/** @type {any} */ { invalidates }) => invalidates)
     assert.equal(state, reasons.length === 1 ? 'partial' : 'not-valid')
     assertIdentity(items)
     assert.deepEqual([items.offered, items.acked + items.dropped, items.absent], [200, 100, 100])
-    const [absent] = faultsIn(some)
     assert.match(absent.message, /1 writer never came: 100 items \(50\.0 %\)/)
   })
 

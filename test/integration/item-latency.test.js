@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startHere } from '../helpers/here.js'
-import { assertDone } from '../helpers/programs.js'
+import { assertDone, sumOf } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /** @import { Scope, TestServer } from '../helpers/servers.js' */
@@ -48,11 +48,12 @@ describe('an item is stored when its last command is answered', { skip, concurre
       const took = await witness.end()
       assert.equal(took.length, items.acked)
       assert.equal(items.acked, 800)
-      const seconds = ended.seconds
-      for (const from of /** @type {const} */ (['intended', 'service'])) {
-        const recorded = seconds.reduce((sum, { latency_us: second }) => sum + (second[from]?.count ?? 0), 0)
-        assert.equal(recorded, took.length, `${from}: as many latencies as items`)
-      }
+      for (const from of ['intended', 'service'])
+        assert.equal(
+          sumOf(ended.seconds, `latency_us.${from}.count`),
+          took.length,
+          `${from}: as many as items`,
+        )
       for (const [name, share] of /** @type {const} */ ([
         ['p50', 0.5],
         ['max', 1],

@@ -11,7 +11,7 @@ import { addressOf } from '../../lib/servers/address.js'
 import { parseInfo } from '../../lib/wire/info.js'
 import { peer } from '../helpers/peers.js'
 import { withSums } from '../helpers/sampled-nodes.js'
-import { cli, startServer } from '../helpers/servers.js'
+import { cli, frozenDuring, startReplica, startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
@@ -28,11 +28,7 @@ const watch = (servers, timeLimitMs) => {
   const sampler = withSums(
     nodeSampler({
       nodes: () =>
-        [...byAddress.keys()].map((address, i) => ({
-          address,
-          shard: 1,
-          role: i === 0 ? 'master' : 'replica',
-        })),
+        [...byAddress.keys()].map((address, i) => ({ address, shard: 1, role: i ? 'replica' : 'master' })),
       info: async (address) => {
         asked++
         const text = await /** @type {TestServer} */ (byAddress.get(address)).redis.info('everything')
@@ -170,9 +166,7 @@ for (const [name, bound] of /** @type {[string | undefined, boolean][]} */ ([
 
 test('a replica: its link and lag, its feed in the master’s output, its buffers not in the data', async (t) => {
   const master = await startServer(t)
-  const replica = await startServer(t, {
-    config: { replicaof: [master.host, String(master.port)], masterauth: master.password },
-  })
+  const replica = await startReplica(t, master)
   const { mark, sample, summary, infoBytes } = watch([master, replica])
   const replicaRow = async () => (await sample())[1]
   const offset = async () =>
@@ -208,17 +202,13 @@ test('a frozen server leaves gaps and is caught up with; nothing piles up on it'
   const server = await startServer(t)
   const { mark, once: sample, summary, asked } = watch([server], 100)
   await mark()
-  let frozenMs = 0
-  process.kill(server.pid, 'SIGSTOP')
-  try {
+  const frozenMs = await frozenDuring(server, async () => {
     const before = asked()
     const fromMs = clock()
     for (let i = 0; i < 3; i++) assert.equal((await sample())[0].gap, 'silent')
-    frozenMs = clock() - fromMs
     assert.equal(asked(), before + 1)
-  } finally {
-    process.kill(server.pid, 'SIGCONT')
-  }
+    return clock() - fromMs
+  })
   let [row] = await sample()
   while (row.gap) [row] = await sample() // the first answer may be to the question of before
   assert.ok(Number(row.over_ms) > frozenMs - 1, `${row.over_ms} ms, frozen for ${frozenMs}`)

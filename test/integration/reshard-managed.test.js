@@ -8,7 +8,7 @@ import { controlConnections } from '../../lib/servers/control.js'
 import { addServers } from '../../lib/servers/embedded-changes.js'
 import { resharding } from '../../lib/servers/reshard.js'
 import { startCommand } from '../helpers/command-here.js'
-import { until } from '../helpers/programs.js'
+import { at, until } from '../helpers/programs.js'
 import { startCluster, suiteScope } from '../helpers/servers.js'
 
 /** @import { TestContext } from 'node:test' */
@@ -77,12 +77,7 @@ const placeOf = (shape) => {
     /** @param {TestContext} t @param {string} line @param {{ user?: keyof typeof users, host?: string }} [as] */
     reshard: (t, line, { user = 'app', host = '127.0.0.1' } = {}) =>
       startCommand(t, `reshard ${line}`, {
-        env: {
-          REDIS_HOST: host,
-          REDIS_PORT: String(cluster.endpoints[0].port),
-          REDIS_USERNAME: user,
-          REDIS_PASSWORD: password,
-        },
+        env: { ...at({ host, port: cluster.endpoints[0].port, password }), REDIS_USERNAME: user },
         out: false,
       }),
   }

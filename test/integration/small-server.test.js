@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { writeHere } from '../helpers/here.js'
-import { assertDone } from '../helpers/programs.js'
+import { assertDone, at } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 import { startSmallServer } from '../helpers/small-server.js'
 
@@ -34,12 +34,7 @@ test('a server that knows GET, SET and PING alone', async (t) => {
 test('a server whose user may do no more', async (t) => {
   const server = await startServer(t)
   await cli(server, 'ACL', 'SETUSER', 'small', 'on', '>secret', '~*', '+get', '+set', '+ping')
-  const env = {
-    REDIS_HOST: server.host,
-    REDIS_PORT: String(server.port),
-    REDIS_USERNAME: 'small',
-    REDIS_PASSWORD: 'secret',
-  }
+  const env = { ...at({ ...server, password: 'secret' }), REDIS_USERNAME: 'small' }
   const run = await writeHere(t, `--strategy lookup-get --fill ${asked}`, { env })
   assertDone(run)
   assert.equal(run.document.counts.hit, run.document.items.acked)
