@@ -36,7 +36,7 @@ test('two models with a reader beside: an answer, its page, and an exit code tha
 
 test('the policy of a cache: the one that keeps what is asked for, by misses', async (t) => {
   const line =
-    'choose --rate 4k --items 4k --popularity zipf:0.99 --value-size 1kB --strategy cache-aside --maxmemory 3MB --connections 8 --policy allkeys-lru,allkeys-random --duration 1s --time 40s --json'
+    'choose --rate 4k --items 4k --popularity zipf:0.99 --value-size 1kB --strategy cache-aside --maxmemory 3MB --connections 8 --policy allkeys-lru,allkeys-random --duration 1s --time 80s --json'
   const { code, stdout, stderr } = await runCommand(t, line)
   const answer = JSON.parse(stdout)
   assert.equal(firstFault(answer, choose.schema), null)
