@@ -13,7 +13,7 @@ import { measuredOverflow, typedLoadOf } from './staffing-series.js'
  * @import { LoadUnit, Measured } from './staffing-series.js'
  */
 
-// How much capacity n separate nodes need, and how much one node for the sum of their loads. Pure.
+// How much capacity n separate nodes need, and how much one node for the sum of their loads.
 // Loads are in any one unit; a margin counts standard deviations above the mean.
 
 /**

@@ -11,7 +11,7 @@ import { settingsOf } from '../options/read-settings.js'
 import { writeFiles } from '../report/write-report.js'
 
 // The CloudFormation template of a fleet on EC2: boxes, a control beside them, and three ends: each box shuts down when its run is over,
-// at the latest after its time, and a schedule terminates all that are left. Pure.
+// at the latest after its time, and a schedule terminates all that are left.
 
 /**
  * @typedef {object} AwsFleet

@@ -11,7 +11,7 @@ import { strategyOfOptions } from './options.js'
  * @import { TurnResult } from './summary.js'
  */
 
-// How long the turns of a matrix take, before any of them has run. Pure.
+// How long the turns of a matrix take, before any of them has run.
 
 /**
  * @typedef {object} Timing

@@ -15,7 +15,7 @@ import { nodeTotals } from './nodes.js'
 
 // What of the CPU of replicas is replication, where they serve reads as well. It cannot be counted, so it is known within
 // bounds: by what their masters used for the same items, by the time in which a replica executed what was replicated, and by
-// what is left when the time in which it executed reads is taken off. Pure.
+// what is left when the time in which it executed reads is taken off.
 
 /**
  * @typedef {object} WatchedNode over the window

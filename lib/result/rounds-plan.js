@@ -13,7 +13,7 @@ import { levelsOf } from './verdict.js'
  * @property {(counted: number) => Criticals} criticals of the look that so many rounds make
  */
 
-// How sure a comparison must be at each interim look, so that all looks together err no more often than one. Pure.
+// How sure a comparison must be at each interim look, so that all looks together err no more often than one.
 //
 // A group-sequential t-test: alpha spending (Lan and DeMets) with a function of Pocock's shape, and the repeated
 // confidence intervals of Jennison and Turnbull. The intervals of all looks together hold the true change with the stated

@@ -9,7 +9,7 @@ import { period } from '../base/units.js'
  * @import { Records } from '../loads/write-records.js'
  */
 
-// When a cache is warm: its share of hits shows no trend, and it is full, or has nearly all keys that there are. Pure.
+// When a cache is warm: its share of hits shows no trend, and it is full, or has nearly all keys that there are.
 
 /** So many seconds are compared. */
 const secondsThatTell = 10
