@@ -123,12 +123,14 @@ test('in an own mix values of SET and GET are compared, by pattern', async (t) =
     }),
   )
   const options = `--model ${file} --fill --rate 4000 --arrivals poisson --read-from replica --warm-up 3s --duration 10s`
-  const { document, code, stderr } = await runProducer(t, options, master)
-  assertDone({ code, document, stderr })
+  const { document } = await runProducer(t, options, master)
+  const { items } = document
+  assertNoneLost(items)
   const { compared, stale, pct, age_ms: age } = document.stale_reads
   assert.ok(compared > 8000 && stale > 0, JSON.stringify(document.stale_reads))
-  // Keys of a are written once a second, of b 0.8 times: 1 - exp(-0.3) and 1 - exp(-0.24), 24.1 % of all.
-  assert.ok(pct > 20 && pct < 37, `${pct} % of ${compared}`)
+  // Keys of a are written once a second, of b 0.8 times: 1 - exp(-0.3) and 1 - exp(-0.24), 24.1 % of all; and less often by what
+  // a busy machine drops.
+  assert.ok(pct > (20 * items.acked) / items.offered && pct < 37, `${pct} % of ${compared}`)
   assert.ok(age.max > 240 && age.max < 1200, JSON.stringify(age))
   // The values have the sizes of the file.
   const sizes = await Promise.all([1, 2, 3, 4].map((n) => master.redis.strlen(`b:${n}`)))
