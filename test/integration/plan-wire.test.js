@@ -1,15 +1,18 @@
 // What `plan` knows of the wire before anything is sent, against the bytes of real runs through a proxy.
 import assert from 'node:assert/strict'
 import { connect, createServer } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { run, startLocalServers } from 'millrace'
 import { sumOfParts, wireOf } from '../../lib/answers/plan/wire.js'
-import { portOf } from '../helpers/servers.js'
+import { portOf, suiteScope } from '../helpers/servers.js'
 
-/** @import { LocalServers } from 'millrace' */
+/**
+ * @import { LocalServers } from 'millrace'
+ * @import { Scope } from '../helpers/servers.js'
+ */
 
-/** Forwards to a server and counts each connection's bytes. @param {number} port */
-const countingProxy = async (port) => {
+/** Forwards to a server and counts each connection's bytes. @param {Scope} scope @param {number} port */
+const countingProxy = async (scope, port) => {
   /** @type {{ in: number, out: number }[]} */
   const connections = []
   const server = createServer((client) => {
@@ -28,7 +31,7 @@ const countingProxy = async (port) => {
       from.on('error', () => to.destroy())
     }
   })
-  return { port: await portOf({ after }, server), connections }
+  return { port: await portOf(scope, server), connections }
 }
 
 describe('bytes of an interval', () => {
@@ -36,11 +39,12 @@ describe('bytes of an interval', () => {
   let servers
   /** @type {Awaited<ReturnType<typeof countingProxy>>} */
   let proxy
+  const scope = suiteScope()
   before(async () => {
     servers = await startLocalServers()
-    proxy = await countingProxy(Number(new URL(servers.options.url).port))
+    scope.after(() => servers.close())
+    proxy = await countingProxy(scope, Number(new URL(servers.options.url).port))
   })
-  after(() => servers.close())
 
   /** Bytes of the connection that carried the items. @param {object} options @param {number} intervals */
   const carried = async (options, intervals) => {
