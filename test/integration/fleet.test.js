@@ -233,7 +233,11 @@ describe('boxes of a fleet', { concurrency: 6 }, () => {
     for (const { code, stderr } of ended) assert.ok(code === 0 || code === 4, stderr)
     const watched = await watching.ended
     assert.equal(watched.code, ended[0].code, watched.stderr)
-    assert.match(watched.stdout, /the control has not answered for \d+ s\n(.*\n)*0:\d\d .* 2 of 2 writers\n/)
+    // What a busy machine drops stands behind the writers.
+    assert.match(
+      watched.stdout,
+      /the control has not answered for \d+ s\n(.*\n)*0:\d\d .* 2 of 2 writers( +\d+ lost)?\n/,
+    )
     const document = await fleet.result('away')
     const { items, fleet: found, server } = document
     assertIdentity(items)
