@@ -34,6 +34,9 @@ ours() {
   return 1
 }
 
+# Where the folder really is, as /proc shows it.
+real=$(cd "$folder" 2>/dev/null && pwd -P)
+
 # Nothing is stored on disk, so there is nothing that a gentler signal could save.
 for pid in $pids; do ours "$pid" && kill -9 "$pid"; done
 for pid in $pids; do
@@ -43,3 +46,12 @@ done
 # Another program may have published its own servers in the meantime.
 if [ -n "$state" ] && grep -qF "\"$folder\"" "$state" 2>/dev/null; then rm -f "$state"; fi
 rm -rf "$folder"
+
+# A program that is killed while it starts a server has not told its number. One that starts from now on finds no
+# configuration and ends by itself; one that has read it stands in the folder that is gone.
+[ -n "$real" ] && [ -d /proc/self ] || exit 0
+for file in $(grep -slF "$folder/" /proc/[0-9]*/cmdline); do
+  pid=${file#/proc/}
+  pid=${pid%/cmdline}
+  case $(readlink "/proc/$pid/cwd") in "$real"/*) kill -9 "$pid" ;; esac
+done

@@ -20,7 +20,13 @@ import { TargetError } from '../../lib/base/errors.js'
 import { processStart } from '../../lib/base/lock.js'
 import { findEmbedded, startEmbedded } from '../../lib/servers/embedded.js'
 import { findServerBinary } from '../../lib/servers/embedded-binary.js'
-import { answering, baseConfig, freePorts, inServerGroup } from '../../lib/servers/embedded-servers.js'
+import {
+  answering,
+  baseConfig,
+  freePorts,
+  inServerGroup,
+  spawnServer,
+} from '../../lib/servers/embedded-servers.js'
 import { until } from '../helpers/programs.js'
 import { cli, portOf, startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
@@ -199,6 +205,26 @@ describe('a single server', () => {
       readdirSync(stateDir).filter((name) => name.startsWith('single')),
       [],
     )
+  })
+
+  test('a server that its program was killed too soon to tell of ends too; whoever only names the folder does not', {
+    skip: process.platform !== 'linux',
+  }, async (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'millrace-servers-'))
+    t.after(() => rmSync(dir, { recursive: true, force: true }))
+    const [{ port }] = await freePorts(1, 'any')
+    const home = join(dir, 'master-1')
+    const { child, ended } = spawnServer(findServerBinary(), home, baseConfig({ port, password: 'p' }))
+    t.after(() => child.kill('SIGKILL'))
+    const reader = spawn('tail', ['-f', join(home, 'server.conf')], { cwd: '/', stdio: 'ignore' })
+    t.after(() => reader.kill('SIGKILL'))
+    const server = { host: '127.0.0.1', port, pid: Number(child.pid), ended, home }
+    const redis = await answering(server, 'p', AbortSignal.timeout(20_000))
+    redis.disconnect()
+    execFileSync('/bin/sh', ['lib/servers/watchdog.sh', dir], { input: '' })
+    await until('its end', () => child.signalCode === 'SIGKILL')
+    assert.equal(existsSync(dir), false)
+    assert.equal(reader.exitCode ?? reader.signalCode, null)
   })
 
   test('does not take the place of one that is published', async (t) => {
