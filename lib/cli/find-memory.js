@@ -71,9 +71,16 @@ const trialOf = (run, slos, { bytes: memory_bytes, phase }) => {
   const { hit_pct, hit_pct_low, hit_pct_high, source_per_s, evicted_per_s } = run.cache
   const checks = judgedBy(slos, run)
   return {
-    ...{ phase, memory_bytes, hit_pct: hit_pct ?? 0, seconds: Math.round(Number(run.measured_s)) },
-    ...{ hit_pct_low, hit_pct_high, p99_us: run.latency_us?.intended?.p99 ?? null },
-    ...{ source_per_s, evicted_per_s, checks },
+    phase,
+    memory_bytes,
+    hit_pct: hit_pct ?? 0,
+    seconds: Math.round(Number(run.measured_s)),
+    hit_pct_low,
+    hit_pct_high,
+    p99_us: run.latency_us?.intended?.p99 ?? null,
+    source_per_s,
+    evicted_per_s,
+    checks,
     passed: checks.every(({ passed }) => passed),
   }
 }

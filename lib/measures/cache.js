@@ -123,7 +123,8 @@ const ofServers = (window, own) => {
   // Between the first and the last INFO of the window.
   const overS = Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0)) / 1000
   const masters = rows.map(({ address, memory_bytes = null, held }) => ({
-    ...{ address, memory_bytes },
+    address,
+    memory_bytes,
     data_bytes: held ? Math.round(held.bytes / held.n) : null,
     keys: held ? Math.round(held.keys / held.n) : null,
   }))

@@ -66,7 +66,10 @@ const requestsOf = ({ plan, offered, fromMs, endMs, measured }) => {
   const { expires, ratio, connections, fill } = certain(plan.clients)
   return {
     items: { ...plan, count: quantity, clients: 1 },
-    ...{ expires, ratio, clients: connections, batch: certain(plan.cache).batch },
+    expires,
+    ratio,
+    clients: connections,
+    batch: certain(plan.cache).batch,
     // Of several boxes, each its own.
     seeds:
       totalAgents > 1
@@ -124,8 +127,11 @@ export const curveOf = (about) => {
       hit_pct,
       memory_bytes: over.at(whole) < hit_pct ? null : over.bytesFor(hit_pct),
     })),
-    ...{ ceiling_pct, footprint_bytes: whole, predicted_pct: predictedIn(curve, about) },
-    ...{ sampled_keys, sampled_part },
+    ceiling_pct,
+    footprint_bytes: whole,
+    predicted_pct: predictedIn(curve, about),
+    sampled_keys,
+    sampled_part,
   }
 }
 

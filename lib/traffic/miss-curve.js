@@ -171,7 +171,12 @@ export const sampled = (requests, { overhead, keys = mostKeys, requests: most = 
     rate,
     asked,
     masters: records.map(({ numbers, ids, atMs, classes, count, filled }) => ({
-      ...{ ids, atMs, classes, count, filled, rate },
+      ids,
+      atMs,
+      classes,
+      count,
+      filled,
+      rate,
       keys: numbers.length,
       bytes: Float64Array.from(numbers, (n) => allocated(bytesOf(n) + 6) + overhead),
       ttlMs: Float64Array.from(numbers, (n) => (expires ? lifetime(n) * 1000 : 0)),
