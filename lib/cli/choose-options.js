@@ -86,7 +86,7 @@ export const chooseOptions = [
         ? { otherwise: ofWriters(name) }
         : { default: byDefault, brief: help }),
     })),
-    { name: 'items', type: 'integer', range: ['1', '10M'], otherwise: 'those of one second',
+    { name: 'items', also: ['keys'], type: 'integer', range: ['1', '10M'], otherwise: 'those of one second',
       help: 'items alive in the runs: each is written once before anything is measured, so many take long' },
     { name: 'fetch-rate', was: { reads: '--fetch-rate' }, key: 'readsPerS', type: 'integer', range: ['1', '1000'], otherwise: 'no reader',
       brief: 'reads of the newest items a second, beside the writes',

@@ -43,7 +43,7 @@ const options = [
       brief: 'size of a value: 200B', help: 'size of a value: 200B, or lognormal:p50=200B,p99=4kB' },
     { name: 'ttl', key: 'ttlMs', type: 'duration', unit: 's', range: ['1s', '720h'], default: '3s',
       brief: true, help: 'how long an item lives' },
-    { name: 'items', type: 'integer', range: ['1', '10000M'], otherwise: 'the rate times the ttl',
+    { name: 'items', also: ['keys'], type: 'integer', range: ['1', '10000M'], otherwise: 'the rate times the ttl',
       brief: 'items alive at once; else the rate times the ttl',
       help: 'items alive at once, if they are rewritten before they expire' },
     { name: 'max-members', key: 'members', type: 'integer', range: ['1', '10k'], default: '1000',
