@@ -114,9 +114,9 @@ const longest = `
   contract/queue simulation/fleet simulation/overload contract/readers contract/strategies unit/profile-cost
   unit/plan-nodes simulation/socket unit/readme contract/queries contract/documents
   integration/find-memory integration/find-fleet integration/fleet-faults integration/iam peers/plan integration/hostile-server
-  integration/threads integration/cache peers/queries seeds/bundles integration/durable
+  integration/cache peers/queries seeds/bundles integration/durable
   integration/advice-limits integration/read-from integration/plan integration/other-applications
-  integration/plan-mix integration/find browser/pages integration/fleet integration/acl integration/container
+  integration/plan-mix integration/find browser/pages integration/fleet integration/acl integration/threads integration/container
   integration/topology-socket integration/server-errors integration/rates integration/topology-ioredis
   seeds/overload browser/live integration/starting-boxes integration/interrupt integration/action
   integration/consumer peers/driver-faults-half-open integration/topology-consumer integration/queue-kills
