@@ -6,8 +6,8 @@ export const pausedMs = 250
 /** @param {{ plan: { maxBehindMs: number, chunks: number, spacingMs: number }, clock: () => number }} needs */
 export const catchUpOf = ({ plan, clock }) => {
   let disturbedMs = Number.NEGATIVE_INFINITY
-  // A pause must be noticed before a tick of a short interval is dropped because of it.
-  const usualMs = Math.min(plan.maxBehindMs, Math.max(plan.chunks * plan.spacingMs, 2 * pausedMs))
+  // A pause must be noticed before a tick of a short interval is dropped because of it, and a core that others took comes back.
+  const usualMs = Math.min(plan.maxBehindMs, Math.max(plan.chunks * plan.spacingMs, 4 * pausedMs))
   return {
     /** A server paused, or slots or connections changed hands. */
     disturbed: () => {

@@ -74,7 +74,7 @@ describe('the figures of a run', { concurrency: 5 }, () => {
 
   test('the warm-up is counted in items and kept out of the rest, and its last ticks are no other writer', async (t) => {
     const server = await startServer(t)
-    const ended = await writeHere(t, '-q 200 -c 10 -p 100 --duration 3 --warm-up 1 --max-behind 60s', server)
+    const ended = await writeHere(t, '-q 6000 -c 300 -p 3s --duration 3 --warm-up 1 --max-behind 60s', server)
     assertDone(ended)
     const { document, seconds } = ended
     assert.equal(document.items.acked, 6000)
@@ -115,7 +115,7 @@ describe('the figures of a run', { concurrency: 5 }, () => {
   test('a cluster stores on its masters what was acked, and replicas follow', async (t) => {
     const { nodes, access } = await startCluster(t, { shards: 2, replicas: 1 })
     const env = at({ ...nodes[0], ...access })
-    const ended = await writeHere(t, '-q 500 -p 200 --intervals 2 --ttl 100 --max-behind 60s --cluster', {
+    const ended = await writeHere(t, '-q 500 -p 2s --intervals 1 --ttl 100 --max-behind 60s --cluster', {
       env,
     })
     assertDone(ended)

@@ -70,7 +70,7 @@ test('a profile takes less than 1 % of the commands, and reports what it takes o
   )
   assert.ok(withIt.calls < Math.max(0.01 * withIt.all, least), `${withIt.calls} of ${withIt.all}`)
   assert.ok(Math.abs(withIt.calls - own.commands) <= 20, `${withIt.calls}, it reports ${own.commands}`)
-  // What it reports has its part of reading and sending, too, and is of a shorter time.
-  assert.ok(own.server_cpu_share > 0.9 * us, `${own.server_cpu_share}, ${us}`)
+  // What it reports has its part of reading and sending, too, and is of a shorter time, in which the application may do more.
+  assert.ok(own.server_cpu_share > 0.7 * us, `${own.server_cpu_share}, ${us}`)
   if (own.server_cpu_share > 0.005) assert.match(remarks.join(), /profiling used .* of the servers' own CPU/)
 })
