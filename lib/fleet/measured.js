@@ -5,8 +5,7 @@ import { applying, factsBeside, ownOfBoxes, recordOf, sectionsOf } from '../meas
 
 /**
  * @import { Folded } from '../measures/fold.js'
- * @import { Measure } from '../measures/contract.js'
- * @import { Summing } from '../measures/measure.js'
+ * @import { Measure, Summing } from '../measures/contract.js'
  * @import { BoxFold, Checkpoint } from './fold.js'
  * @import { BoxDescription } from './gather.js'
  *

@@ -3,9 +3,12 @@ import { bytes, count } from '../base/units.js'
 import { level } from './fields.js'
 import { figure, measure, metric } from './measure.js'
 
-/** @import { Folded, Line } from './fold.js' */
+/**
+ * @import { Level } from './fields.js'
+ * @import { Folded, Line } from './fold.js'
+ */
 
-/** @param {Folded} sum */
+/** @param {Level | null} [sum] */
 const spanOf = (sum) => ({ first: sum?.first ?? null, last: sum?.last ?? null, max: sum?.max ?? 0 })
 
 /** The sum of both stages; null: the server did not say. @param {Line} line */

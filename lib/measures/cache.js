@@ -5,7 +5,7 @@ import * as S from '../base/shape.js'
 import { exactly } from '../base/typed.js'
 import { bytes, count, facts, micros, percent, plainText, rate } from '../base/units.js'
 import { ranksOf } from '../traffic/items.js'
-import { amount, counts, length, timesField, worst } from './fields.js'
+import { amount, counts, length, namedFields, timesField, worst } from './fields.js'
 import {
   counter,
   histogram,
@@ -309,7 +309,7 @@ export const cache = measure({
   name: 'cache',
   of: ['writers'],
   record: {
-    ...Object.fromEntries(added.map((name) => [`cache.${name}`, amount('count')])),
+    ...namedFields('cache', added, amount('count')),
     'cache.at_once': worst('count'),
     'cache.stampede': worst('count'),
     'cache.moments': counts(),

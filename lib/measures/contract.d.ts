@@ -8,8 +8,10 @@ import type { NodeRow } from '../probes/node-sampler.js'
 import type { Endpoint } from '../servers/address.js'
 import type { Access } from '../servers/dial.js'
 import type { Target } from '../servers/open.js'
+import type { Field, Row } from './fields.js'
+import type { Fields, Folded } from './fold.js'
 import type { instrumentsOf } from './index.js'
-import type { AnyPlan, Declared, Source } from './measure.js'
+import type { AnyPlan, Costed, Declared, Source } from './measure.js'
 import type { Warning } from './warnings.js'
 
 /** Who takes measures: a run of writers, of consumers or of workers, or a process that a run of workers starts. */
@@ -98,8 +100,47 @@ export type Measuring = <T extends 'writers' | 'readers' | 'workers'>(
   measures?: readonly Measure[],
 ) => ReturnType<typeof instrumentsOf>
 
-/** T of the run, S the source that takes it there. */
-export interface Measure<T extends Taker = Taker, S extends Source = Source> extends Declared {
+/** What fields come to, by their paths, and what several measures look at. */
+export type SumsOf<R extends Fields> = {
+  readonly [P in keyof R]?: (R[P] extends Field<infer Sum, infer _> ? Sum : never) | null
+} & { readonly nodes?: Record<string, Row> | null; readonly 'client.over_s'?: number | null }
+
+type Names<Take> = Take extends () => infer Found ? keyof Awaited<Found> : never
+type Beyond<Taken, R extends Fields> = string extends Taken ? never : Exclude<Taken, keyof R>
+
+/** A source that takes what its measure does not record: its name stands in the error. */
+export type Recorded<S extends Source, R extends Fields> =
+  Beyond<Names<S['second']> | Names<S['sample']>, R> extends never
+    ? unknown
+    : { record: Record<Beyond<Names<S['second']> | Names<S['sample']>, R>, Field> }
+
+export interface Summing<R extends Fields = any, F extends Fields = any> {
+  /** Of the measured seconds. */
+  window: SumsOf<R>
+  /** Of all seconds. */
+  whole: SumsOf<R>
+  facts: SumsOf<F>
+  plan: AnyPlan
+  /** Items that were stored in the window. */
+  stored: number
+  /** How long the load took. */
+  overS?: number
+  costed?: Costed
+}
+
+/** T of the run, S the source that takes it there, R and F the fields that it records. */
+export interface Measure<
+  T extends Taker = Taker,
+  S extends Source = Source,
+  R extends Fields = Fields,
+  F extends Fields = Fields,
+> extends Declared {
+  /** Of a second. */
+  record: R
+  /** Known once. */
+  facts?: F
+  /** By paths of run.json. */
+  summary(sums: Summing<R, F>): Folded
   /** The kinds of run that have it. */
   of: readonly T[]
   /** Asked for with what all of them have. */

@@ -3,7 +3,7 @@
 // has us, run.json ms. An item that is younger than now has no known age, and is counted apart.
 import { exactly, pair } from '../base/typed.js'
 import { asPercent, bytes, count, facts, micros, rate, several } from '../base/units.js'
-import { amount, counts, latest, length, timesField, worst } from './fields.js'
+import { amount, counts, latest, length, namedFields, timesField, timesOfEach, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import {
   counter,
@@ -38,8 +38,8 @@ export const fetches = measure({
   needed: ['fetches', 'freshness_ms'],
   of: ['readers'],
   record: {
-    ...Object.fromEntries(counted.map((name) => [`fetches.${name}`, amount('count')])),
-    ...Object.fromEntries(named.map((name) => [`${name}_us`, timesField()])),
+    ...namedFields('fetches', counted, amount('count')),
+    ...timesOfEach(named),
     freshness_us: timesField(),
     'future.fetches': amount('count'),
     'future.max_ms': worst('ms'),

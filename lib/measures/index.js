@@ -36,10 +36,10 @@ import { commandsOfWorkers, connections, stages, working } from './workers.js'
 
 /**
  * @import { Fields, Folded, Line } from './fold.js'
- * @import { Measure, NeedsOf, Taker } from './contract.js'
+ * @import { Measure, NeedsOf, Summing, Taker } from './contract.js'
  * @import { Schema } from '../base/shape-types.js'
  * @import { Run, Section } from './section.js'
- * @import { AnyPlan, Metric, Part, Reading, Source, Summing, Unit } from './measure.js'
+ * @import { AnyPlan, Metric, Part, Reading, Source, Unit } from './measure.js'
  */
 
 /** @template T @typedef {import('./bystander.js').OfOthers<T>} OfOthers */

@@ -4,7 +4,7 @@
 
 import * as S from '../base/shape.js'
 import { exactly, keysOf } from '../base/typed.js'
-import { amount, timesField, worst } from './fields.js'
+import { amount, namedFields, timesOfEach, worst } from './fields.js'
 import { sectionOf } from './fold.js'
 import {
   counter,
@@ -33,8 +33,8 @@ export const jobs = measure({
   name: 'jobs',
   of: ['workers'],
   record: {
-    ...Object.fromEntries(counted.map((name) => [`jobs.${name}`, amount('count')])),
-    ...Object.fromEntries(names.map((name) => [`${name}_us`, timesField()])),
+    ...namedFields('jobs', counted, amount('count')),
+    ...timesOfEach(names),
     'ahead.jobs': amount('count'),
     'ahead.max_us': worst('us'),
   },

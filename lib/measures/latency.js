@@ -6,7 +6,7 @@ import { encoded, timesField } from './fields.js'
 import { figure, measure, percentileMetrics, percentilesIn, someTimes } from './measure.js'
 import { section } from './section.js'
 
-/** @import { Folded } from './fold.js' */
+/** @import { FoldedTimes } from './fields.js' */
 
 export const latency = measure({
   name: 'latency',
@@ -54,10 +54,10 @@ export const latencyOfWriters = section(
 )
 export const latencyOfWorkers = section('latency_us', S.object(ofItems), { isNeeded: true })
 
-/** By its mean, what is in flight says how many a second can be done. @param {Folded} sum */
+/** By its mean, what is in flight says how many a second can be done. @param {FoldedTimes | null} [sum] */
 function withMean(sum) {
-  const found = percentilesIn(sum)
-  return found && { ...found, mean: sum.buckets.percentiles().mean }
+  const found = sum && percentilesIn(sum)
+  return found ? { ...found, mean: sum.buckets.percentiles()?.mean } : null
 }
 
 /** @param {Record<string, string[]>} texts */

@@ -7,7 +7,7 @@ import { micros, threeDigits } from '../base/units.js'
 
 /**
  * @import { Percentiles } from '../base/samples.js'
- * @import { Measure, Taker } from './contract.js'
+ * @import { Measure, Recorded, Taker } from './contract.js'
  * @import { Idle, Unknown } from '../probes/idle-cost.js'
  * @import { Others } from '../probes/others.js'
  * @import { Times } from '../probes/latency.js'
@@ -36,15 +36,6 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {() => { code: string, message: string, invalidates: boolean }[]} [warnings] once it has stopped
  * @property {() => void} [close]
  *
- * @typedef {object} Summing
- * @property {Folded} window of the measured seconds
- * @property {Folded} whole of all seconds
- * @property {Folded} facts
- * @property {AnyPlan} plan
- * @property {number} stored items that were stored in the window
- * @property {number} [overS] how long the load took
- * @property {Costed} [costed]
- *
  * @typedef {object} Costed what the servers' work is divided by, and what they use besides
  * @property {number} items of all writers; 0: none was stored
  * @property {Idle | Unknown} idle
@@ -57,13 +48,10 @@ import { micros, threeDigits } from '../base/units.js'
  *
  * @typedef {object} Declared of a measure, besides who takes it and how
  * @property {string} name
- * @property {Fields} record of a second
- * @property {Fields} [facts] known once
  * @property {'each' | 'one'} by each process, or of a fleet one box for all
  * @property {(plan: AnyPlan) => boolean} [applies]
  * @property {Readonly<Record<string, object>>} [shown] schema of what a line has besides its amounts, for its reader
  * @property {(second: Line) => Folded} [show]
- * @property {(sums: Summing) => Folded} summary by paths of run.json
  * @property {Readonly<Record<string, object>>} result schema of what `summary` gives
  * @property {readonly string[]} [needed] sections of run.json that every run of it has
  * @property {Readonly<Record<string, Metric>>} metrics what a threshold can name
@@ -105,7 +93,9 @@ import { micros, threeDigits } from '../base/units.js'
 /**
  * @template {Taker} const T
  * @template {Source} S
- * @param {Measure<T, S>} declared
+ * @template {Fields} R
+ * @template {Fields} [F={}]
+ * @param {Measure<T, S, R, F> & Recorded<S, R>} declared
  */
 export const measure = (declared) => declared
 
@@ -139,9 +129,9 @@ export const metric = (title, unit, better = 'less') => ({ title, unit, better }
 export const percentileMetrics = (path, title, which = names, unit = 'us') =>
   Object.fromEntries(which.map((name) => [`${path}.${name}`, metric(`${title} ${titleOf(name)}`, unit)]))
 
-/** Percentiles of folded times, with how many samples they are of. @param {Folded} sum @param {number} [us] in their unit @param {Times | null} [found] if known */
+/** Percentiles of folded times, with how many samples they are of. @param {FoldedTimes | null | undefined} sum @param {number} [us] in their unit @param {Times | null} [found] if known */
 export const percentilesIn = (sum, us = 1, found = sum?.buckets.percentiles()) => {
-  if (!found) return null
+  if (!sum || !found) return null
   const max = sum.max ?? found.max
   const scaled = Object.fromEntries(names.map((name) => [name, Math.min(max, found[name]) / us]))
   return { ...scaled, ...(sum.samples > 0 && { count: sum.samples }) }

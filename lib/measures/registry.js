@@ -3,9 +3,9 @@ import { claimedTwice } from '../base/claims.js'
 import { exactly } from '../base/typed.js'
 
 /**
- * @import { Declared } from './measure.js'
+ * @import { Measure } from './contract.js'
  * @typedef {Pick<import('./section.js').Section, 'name' | 'shape'> & Partial<Pick<import('./section.js').Section, 'metrics'>>} Section
- * @typedef {Pick<Declared, 'name' | 'record' | 'result' | 'metrics' | 'metricsOfBoxes' | 'prometheus' | 'done' | 'shown'>} Registered
+ * @typedef {Pick<Measure, 'name' | 'record' | 'result' | 'metrics' | 'metricsOfBoxes' | 'prometheus' | 'done' | 'shown'>} Registered
  */
 
 /** latency_us of a result is latency in a metric. @param {string} path */

@@ -2,7 +2,7 @@
 // judged as it is read and a little later, so the last second has what was still open.
 import { exactly } from '../base/typed.js'
 import { count, facts } from '../base/units.js'
-import { amount, some } from './fields.js'
+import { amount, namedFields, some } from './fields.js'
 import { sectionOf } from './fold.js'
 import { measure, metric } from './measure.js'
 
@@ -21,7 +21,7 @@ const names = exactly([
 export const verify = measure({
   name: 'verify',
   of: ['readers'],
-  record: Object.fromEntries(names.map((name) => [`verify.${name}`, amount('count')])),
+  record: namedFields('verify', names, amount('count')),
   facts: { 'verify.examples': some(mostExamples) },
   by: 'each',
   open({ verifier }) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as S from '../../lib/base/shape.js'
 import { amount } from '../../lib/measures/fields.js'
-import { counter, figure, metric } from '../../lib/measures/measure.js'
+import { counter, figure, measure, metric } from '../../lib/measures/measure.js'
 import { documentFaults, faultsOf, registered } from '../../lib/measures/registry.js'
 import { section } from '../../lib/measures/section.js'
 
@@ -101,4 +101,26 @@ test('a metric of a section that is in no result, and has no value', () => {
   ])
   const read = { ...metric('a', 'us'), value: () => 1 }
   assert.deepEqual(faultsOf([], [owned('one', { 'one.most': read })]), [])
+})
+
+test('a mistyped field of a measure is an error of tsc', () => {
+  const common = { name: 'mistyped', of: /** @type {const} */ (['writers']), result: {}, metrics: {} }
+  const lagging = { ...common, by: /** @type {const} */ ('each'), record: { 'lags.count': amount('count') } }
+  const declared = measure({
+    ...lagging,
+    open: () => ({ second: () => ({ 'lags.count': 1 }) }),
+    // @ts-expect-error: no such field
+    summary: ({ window }) => ({ 'lags.count': window['lags.count'], max: window['lags.max'] }),
+  })
+  const taken = measure({
+    ...lagging,
+    // @ts-expect-error: no such field
+    record: { 'lags.counted': amount('count') },
+    open: () => ({ second: () => ({ 'lags.count': 1 }) }),
+    summary: () => ({}),
+  })
+  const window = { 'lags.count': 3 }
+  const sums = { window, whole: window, facts: {}, plan: {}, stored: 0 }
+  assert.deepEqual(declared.summary(sums), { 'lags.count': 3, max: undefined })
+  assert.deepEqual(taken.summary({ ...sums, window: {}, whole: {} }), {})
 })
