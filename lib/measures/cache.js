@@ -321,7 +321,7 @@ export const cache = measure({
   by: 'each',
   applies: ({ cache: of }) => Boolean(of),
 
-  async open({ plan, elapsed }) {
+  async open({ plan, elapsed, load }) {
     const { series } = await import('../probes/latency.js')
     const [hitTimes, missTimes] = [series({ isFolded: true }), series({ isFolded: true })]
     const deciles = decilesOf(plan, elapsed)
@@ -330,17 +330,24 @@ export const cache = measure({
     const seen = { ...none, hitTimes, missTimes, decile: deciles.add }
     const whole = { hit: 0, miss: 0 }
     let saidS = 0
+    /** @type {number | null} */
+    let overS = null
     return {
       counts: seen,
       /** A box of several may come late. */
       startRun() {
         saidS = elapsed() / 1000
       },
+      /** What comes after the last answer is no part of the last second. */
+      stop() {
+        const endMs = Math.max(plan.durationMs ?? 0, load()?.writing.lastSettledMs() ?? 0)
+        overS = Math.max(saidS, Math.min(elapsed(), endMs) / 1000)
+      },
       /** Replies by their meaning, of the whole run. */
       replies: () => ({ hit: whole.hit + seen.hits, miss: whole.miss + seen.misses }),
       second() {
         const { hits, misses, atOnce, stampede } = seen
-        const atS = elapsed() / 1000
+        const atS = overS ?? elapsed() / 1000
         whole.hit += hits
         whole.miss += misses
         const found = {

@@ -57,6 +57,7 @@ export interface WriterNeeds extends OfRun {
   /** The load once it is open. */
   load: () => {
     driver: { waitingBytes: () => number; encodeMs?: number; encodedBytes?: number }
+    writing: { lastSettledMs: () => number }
     reconnects?: () => { asked: number; missed: number; renewed: number }
   } | null
   masters: () => Endpoint[]

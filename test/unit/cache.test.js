@@ -202,6 +202,25 @@ test('the first second of a box that came late is no longer than it was there', 
   source.close()
 })
 
+test('the last second of a cache ends with its time or its last answer, not when servers have told their figures', async () => {
+  let nowMs = 2000
+  const plan = { order: 'uniform', quantity: 10, cache: {}, durationMs: 3000 }
+  for (const [settledMs, length] of [
+    [2900, '1.000'],
+    [3040, '1.040'],
+  ]) {
+    nowMs = 2000
+    const load = () => ({ writing: { lastSettledMs: () => settledMs } })
+    const source = await cache.open(/** @type {any} */ ({ plan, elapsed: () => nowMs, load }))
+    source.startRun()
+    nowMs = 3700
+    source.stop()
+    nowMs = 3800
+    assert.equal(source.second()['cache.over_s'].toFixed(3), length)
+    source.close()
+  }
+})
+
 const calm = {
   ...{ is_moving: false, drift_points_per_min: 0, limit_changed: false, fragmentation: 1.1 },
 }
