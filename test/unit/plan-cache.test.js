@@ -66,6 +66,17 @@ describe('as it is typed', { concurrency: 1 }, () => {
     for (let i = 1; i < needs.length; i++) assert.ok(needs[i].memory_bytes > needs[i - 1].memory_bytes)
   })
 
+  test('what was asked for is answered first, also when no memory reaches it; the table rises', async (t) => {
+    const line = 'plan cache-aside --items 20k --ttl 1s --popularity zipf:0.99 --rate 100 --hit-rate 95%'
+    const { code, stdout, stderr } = await runCommand(t, line, { out: false })
+    assert.equal(code, 4, stderr)
+    assert.match(stdout, /^no memory reaches 95 % hits: \d+\.\d\d % are the most\n/)
+    assert.deepEqual(
+      [...stdout.matchAll(/^(\d\d) % /gm)].map(([, pct]) => pct),
+      ['90', '95', '99'],
+    )
+  })
+
   for (const [line, words] of [
     ['plan cache-aside --items 20k --rate 1k --hit-rate 95', /^--hit-rate 95: must be a percentage/],
     ['plan cache-aside --items 20k', /^--rate is missing/],

@@ -88,12 +88,12 @@ const columnsOf = (currency) => [
 
 /** @param {CachePlan} one */
 const sentence = ({ needs, currency, ceiling_pct: ceiling }) => {
-  const first = needs.find(({ memory_bytes: memory }) => memory !== null)
-  if (!first) return `no memory reaches ${needs[0].hit_pct} % hits: ${ceiling.toFixed(2)} % are the most`
-  const { node, shards, monthly } = first
+  // What was asked for comes first.
+  const [{ hit_pct: pct, memory_bytes: memory, node, shards, monthly }] = needs
+  if (memory === null) return `no memory reaches ${pct} % hits: ${ceiling.toFixed(2)} % are the most`
   const on = node === null ? 'no node has room' : `${several(Number(shards), 'shard')} of ${node}`
   const money = monthly === null ? '' : `, ${monthly.toFixed(2)} ${currency} a month`
-  return `${first.hit_pct} % hits need ${bytes(Number(first.memory_bytes))}: ${on}${money}`
+  return `${pct} % hits need ${bytes(memory)}: ${on}${money}`
 }
 
 export const cachePlan = answer({
@@ -111,5 +111,11 @@ export const cachePlan = answer({
     'all keys': `${bytes(footprint_bytes)}, ${percent(ceiling_pct)} hits`,
     nodes: `by memory alone, with ${several(replicas, 'replica')} each; ${prices}`,
   }),
-  tables: ({ needs, currency }) => [table('Hits', needs, columnsOf(currency))],
+  tables: ({ needs, currency }) => [
+    table(
+      'Hits',
+      [...needs].sort((a, b) => a.hit_pct - b.hit_pct),
+      columnsOf(currency),
+    ),
+  ],
 })
