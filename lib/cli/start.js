@@ -14,6 +14,7 @@ import { loadDotenv, settingsOf, variablesIn } from '../options/read-settings.js
 import { asTargetError } from '../servers/reason.js'
 import { commandNamed } from './commands.js'
 import { terminalText } from './log.js'
+import { withStrategies } from './strategy-words.js'
 
 /**
  * @import { Redactor } from '../base/redact.js'
@@ -130,12 +131,6 @@ const workingFolder = () => {
   }
 }
 
-/** `write queue-list` is `write --strategy queue-list`. @param {Typed} line @param {readonly string[]} names @returns {Typed} */
-const withStrategy = (line, names) =>
-  line.words.length === 1 && names.includes(line.words[0]) && !line.options.has('strategy')
-    ? { ...line, words: [], behind: [], options: new Map([...line.options, ['strategy', line.words[0]]]) }
-    : line
-
 /**
  * The work of a command with the words behind it: its exit code.
  * @param {string} name as in lib/cli/commands.js
@@ -162,9 +157,10 @@ export const worked = async (
   const ofStrategy = takesStrategy ? options.find((one) => one.name === 'strategy') : undefined
   const strategies = ofStrategy?.choices ?? []
   registeredOptions([...options, ...everywhere])
+  const asTyped = typedLine(argv, [...options, ...passed])
   // A word for a model in another program is refused with the name here.
-  const words = [...strategies, ...Object.keys(ofStrategy?.likeOther ?? {})]
-  const line = withStrategy(typedLine(argv, [...options, ...passed]), words)
+  const likeOther = Object.keys(ofStrategy?.likeOther ?? {})
+  const line = ofStrategy ? withStrategies(asTyped, { likeOther }) : asTyped
   if (line.help) {
     const { helpText } = await import('../options/help.js')
     const layout = {

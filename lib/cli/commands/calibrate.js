@@ -11,6 +11,7 @@ import { calibrate, strategiesIn, usualStrategies } from '../calibration.js'
 import { placeIn, placeRows } from '../place.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
+import { withStrategies } from '../strategy-words.js'
 
 /**
  * @import { Typed } from '../../options/command-line.js'
@@ -102,12 +103,12 @@ const cellsIn = (text) => {
 /** @type {Command} */
 export const command = {
   about: {
-    words: '[FILE]',
+    words: '[FILE | STRATEGY...]',
     does: 'Measures about a dozen cells of each data model (sizes of values, items, items in a command, connections) and fits what a command, an item and a byte cost. Then it predicts further cells, drawn by seed, writes the predictions down, and measures them: how close the predictions were is in the result, from which millrace plan predicts your workload.',
     examples: [
-      ['three models on local servers, about six minutes', '--strategy sorted-set,list,stream'],
+      ['three models on local servers, about six minutes', 'sorted-set list stream'],
       ['a workload file of millrace profile, at several rates', 'profile/NAME/workload.yaml'],
-      ['on a server of the node type that you consider', '--url redis://my-cache:6379 --strategy list'],
+      ['on a server of the node type that you consider', 'list --url redis://my-cache:6379'],
     ],
   },
   options: [
@@ -117,6 +118,7 @@ export const command = {
   ],
   isPrivate: true,
   takesWords: true,
+  placed: async (line) => withStrategies(line, { areSeveral: true }),
   work: async ({ settings, typed, env }) => {
     /** @type {Values} */
     const values = settings

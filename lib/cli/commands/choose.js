@@ -9,6 +9,7 @@ import { count, rate as perSecond, plainData, plainText, several } from '../../b
 import { millraceVersion } from '../../base/version.js'
 import { hardware } from '../../experiments/summary.js'
 import { strategiesInBatches } from '../../loads/names-of-strategy.js'
+import { refuseWords } from '../../options/command-line.js'
 import { writeFiles } from '../../report/write-report.js'
 import { outFolder, runName } from '../../result/files.js'
 import { commandLineOf } from '../again.js'
@@ -19,6 +20,7 @@ import { chooseOptions, chooseRequest } from '../choose-options.js'
 import { settingsOfRun } from '../run-options.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
+import { withStrategies } from '../strategy-words.js'
 import { plannedLoad } from './plan.js'
 
 /**
@@ -33,7 +35,7 @@ import { plannedLoad } from './plan.js'
 
 /** @type {Omit<About, 'as'>} */
 const chooseAbout = {
-  words: '--rate RATE',
+  words: '[STRATEGY...] --rate RATE',
   does: 'Chooses the data model that costs least at your load, of those that meet your needs: candidates run in blocks of random order, losers leave early, until one is best or those that remain cannot be told apart.',
   examples: [
     [
@@ -44,9 +46,9 @@ const chooseAbout = {
       'with a reader, and memory half as important as CPU',
       '--rate 20k --fetch-rate 10 --weigh cpu=1,memory=0.5',
     ],
-    ['a model of your own among them', '--workload workload.yaml --strategy list,stream,./feed.yaml'],
-    ['one model on several servers', '--across servers --strategy list --rate 50k'],
-    ['the policy of a cache', '--strategy cache-aside --maxmemory 9MB --items 40k --rate 5k'],
+    ['a model of your own among them', 'list stream ./feed.yaml --workload workload.yaml'],
+    ['one model on several servers', 'list --across servers --rate 50k'],
+    ['the policy of a cache', 'cache-aside --maxmemory 9MB --items 40k --rate 5k'],
   ],
   more: `Exit codes: 0 one is chosen (best, or the simplest of those that differ by less than 3 %), 98 cannot tell which is best, 4 no candidate has valid runs, 3 none can run on the servers. docs/choose.md says how it decides, and how sure that is.`,
 }
@@ -114,10 +116,13 @@ export const command = {
   about: chooseAbout,
   options: chooseOptions,
   isPrivate: true,
+  takesWords: true,
+  placed: async (line) => withStrategies(line, { areSeveral: true, areFiles: true }),
   words: () => strategiesInBatches(),
-  work: async ({ settings, env, as }) => {
+  work: async ({ settings, typed, env, as }) => {
     /** @type {Values} */
     const values = settings
+    refuseWords(typed)
     const request = chooseRequest(values, env)
     const { needs, excluded, candidates, asked, across, maxmemory } = request
     const { ttlS } = checkedLoad(request)

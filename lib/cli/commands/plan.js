@@ -17,6 +17,7 @@ import { planCache } from '../cache-nodes.js'
 import { calibrate, modelOption, plannedRun, usualStrategies } from '../calibration.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
+import { withStrategies } from '../strategy-words.js'
 import { calibrationOptions, calibrationRequest, fileIn } from './calibrate.js'
 
 /**
@@ -226,13 +227,16 @@ const pricesIn = ({ prices, region, engine }) => {
   }
 }
 
+/** @param {string} word */
+const isCache = (word) => isStrategy(word) && Boolean(strategyNamed(word).play.caches)
+
 /** @type {Command} */
 export const command = {
   about: {
-    words: '[FILE] --rate RATE',
+    words: '[FILE | STRATEGY...] --rate RATE',
     does: 'Predicts from a calibration what data models cost at a rate that was not measured: CPU of the main threads, memory and network, each with its uncertainty; then how many shards of which node type that needs, which limit binds, and what it costs a month.',
     examples: [
-      ['with a calibration', '--rate 300k --value-size 200B --calibration results/calibration'],
+      ['with a calibration', 'sorted-set --rate 300k --calibration results/calibration'],
       ['a workload file of millrace profile, at twice its rate', 'profile/NAME/workload.yaml --rate 200%'],
       ['a cache: memory, nodes and money for 95 % hits', 'cache-aside --items 1M --rate 50k --hit-rate 95%'],
       ['from a file, for some nodes', "--file workload.yaml --nodes 'cache.r7g.*' --replicas 1"],
@@ -241,11 +245,13 @@ export const command = {
   options,
   isPrivate: true,
   takesWords: true,
+  // Behind the name of a cache is its policy.
+  placed: async (line) => (isCache(line.words[0] ?? '') ? line : withStrategies(line, { areSeveral: true })),
   work: async ({ settings, typed, env }) => {
     /** @type {Values} */
     const values = settings
     const [strategy = ''] = typed.words
-    if (isStrategy(strategy) && strategyNamed(strategy).play.caches) {
+    if (isCache(strategy)) {
       const stop = interruptsOfSeries()
       return planCache({ values, typed, prices: pricesIn(values), strategy, stop })
     }
