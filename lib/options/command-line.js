@@ -1,7 +1,7 @@
 // The one parser of command lines: an argv becomes the typed text of each option, and the words between. It uses
 // yargs-parser, which loads in a fifth of the 0.13 s of yargs/helpers.
 import Parser from 'yargs-parser'
-import { dashed, everywhere, namesOf, typedName } from '../../settings.js'
+import { dashed, everywhere, namesOf, OPTIONS, typedName } from '../../settings.js'
 import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
 import { certain, exactly } from '../base/typed.js'
@@ -35,6 +35,12 @@ const elsewhere = new Map([
   ['port', ['url']],
 ])
 
+/** Which command takes an option, by its whole name. @param {string} name */
+const takenBy = (name) => {
+  const option = OPTIONS.find((one) => one.name === name)
+  return option ? `; millrace ${option.for.includes('producer') ? 'write' : 'read'} takes it` : ''
+}
+
 /** @param {Option} option */
 const settingHint = (option) =>
   `: type ${typedName(option)}${option.type === 'flag' ? '' : `=${VALUE_TYPES[option.type].place ?? 'TEXT'}`}`
@@ -60,7 +66,8 @@ const optionIn = (word, byName, settings) => {
     if (now && !option) throw new OptionError(`unknown option ${dashes}${name}: type ${now}`)
     const others = meant.length === 1 || (isOff && option) ? [] : [...byName.keys()]
     const known = elsewhere.get(whole)?.find((one) => byName.has(one))
-    const hint = known ? `; did you mean ${dashed(known)}?` : didYouMean(meant, others, dashed)
+    const like = known ? `; did you mean ${dashed(known)}?` : didYouMean(meant, others, dashed)
+    const hint = like || (option ? '' : takenBy(meant))
     throw new OptionError(`unknown option ${dashes}${shown(name)}${hint}`)
   }
   const named = `${dashes}${name}`
