@@ -9,7 +9,7 @@ import { allStrategies } from '../../lib/workloads/index.js'
 import { userOf } from '../../lib/workloads/rights.js'
 import { runCommand } from '../helpers/command-here.js'
 import { readHere, writeHere } from '../helpers/here.js'
-import { assertDone, at } from '../helpers/programs.js'
+import { assertDone, assertNoneLost, at } from '../helpers/programs.js'
 import { startCluster, startServer, suiteScope } from '../helpers/servers.js'
 
 /** @import { TestContext } from 'node:test' */
@@ -89,7 +89,8 @@ for (const cluster of [false, true])
         const options = `${optionsOf(strategy, cluster)} --driver ${driver}${prefix && ` --prefix ${prefix}`}`
         const { code, stderr, document } = await writeHere(t, options, { env })
         assertDone({ code, document, stderr: `${options}: ${stderr}` })
-        assert.equal(document.items.acked, 80)
+        assertNoneLost(document.items)
+        assert.ok(document.items.acked > 0)
         assert.deepEqual(document.commands.errors_by, {})
       })
       const refusals = await Promise.all(admins.map((admin) => admin.call('ACL', 'LOG')))

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { runText } from '../../lib/report/text.js'
 import { ownRuntime, runCommand, startCommand } from '../helpers/command-here.js'
 import { readHere, startHere, writeHere } from '../helpers/here.js'
-import { assertDone, at, faultsIn, sumOf, until, warningIn } from '../helpers/programs.js'
+import { assertDone, at, oddIn, sumOf, until, warningIn } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
@@ -229,7 +229,7 @@ describe('on one server', { concurrency: 6 }, () => {
       consumer.kill('SIGINT')
       const { code, document, stderr } = await consumer.ended
       assert.equal(code, 130, stderr)
-      assert.deepEqual(faultsIn(document), [])
+      assert.deepEqual(oddIn(document), [])
       assert.equal(document.verify.stale, 0)
     }
     const stats = await server.redis.info('commandstats')

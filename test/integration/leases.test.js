@@ -7,7 +7,7 @@ import { leaseKey, leases } from '../../lib/servers/leases.js'
 import { runCommand } from '../helpers/command-here.js'
 import { startHere } from '../helpers/here.js'
 import { startHostileServer } from '../helpers/hostile-server.js'
-import { assertDone, at, faultsIn, startProducer, until } from '../helpers/programs.js'
+import { assertDone, at, oddIn, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer, suiteServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
@@ -279,7 +279,7 @@ describe('leases', { concurrency: 8 }, () => {
     running.kill('SIGINT')
     const { code, document } = await running.ended
     assert.equal(code, 130)
-    assert.deepEqual(faultsIn(document), [])
+    assert.deepEqual(oddIn(document), [])
     assert.ok(document.warnings.some((/** @type {any} */ warning) => warning.code === 'lease'))
     assert.equal(await cli(server, 'GET', key), 'thief')
   })

@@ -11,7 +11,7 @@ import { svgOf } from '../../lib/report/draw.js'
 import { withOwnNames } from '../../scripts/readme/picture-file.js'
 import { testEnvironment } from '../../scripts/test.js'
 import { peer } from '../helpers/peers.js'
-import { faultsIn, ownFolder } from '../helpers/programs.js'
+import { oddIn, ownFolder } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
 import { suiteScope } from '../helpers/servers.js'
 
@@ -78,7 +78,7 @@ test('npm install of the package in an empty folder', (t) => {
   assert.match(millrace('write --help').stdout, /^Usage: millrace write /m)
   const written = millrace('write -q 500 --duration 2 --stamp --run first --json --log warn')
   assert.ok([0, 4].includes(Number(written.status)), written.stderr)
-  assert.deepEqual(faultsIn(JSON.parse(written.stdout)), [])
+  assert.deepEqual(oddIn(JSON.parse(written.stdout)), [])
   assert.ok(existsSync(join(home, 'results/first/report.html')))
   const dry = millrace('write -f results/first --dry-run')
   assert.equal(dry.status, 0, dry.stderr)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import {
   assertDone,
-  faultsIn,
+  oddIn,
   ownFolder,
   runProducer,
   startProducer,
@@ -46,7 +46,7 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
     )
     // A machine that is too busy for the rate makes the run not valid, which is said first.
     assert.equal(code, document.valid ? 99 : 4, stderr)
-    assert.deepEqual(faultsIn(document), [])
+    assert.deepEqual(oddIn(document), [])
     assert.equal(
       columns(document.thresholds, 'name', 'passed'),
       'latency.intended.p50 true, items.failed true, server.cpu_us_per_item false',
