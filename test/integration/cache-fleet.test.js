@@ -90,11 +90,18 @@ test('boxes of a cache that are killed, first one and then the one that samples 
   const asked = counts.hit + counts.miss
   assert.ok(Math.abs(asked - items.acked) < 20, `${asked} of ${items.acked}`)
   const [hits, misses] = [await infoOf(target, 'keyspace_hits'), await infoOf(target, 'keyspace_misses')]
-  const byUs = (100 * counts.hit) / asked
-  const byServer = (100 * hits) / (hits + misses)
-  assert.ok(hits + misses >= asked, `${hits + misses} by INFO, ${asked}`)
-  assert.ok(Math.abs(byUs - byServer) < 0.1, `${byUs} %, by INFO ${byServer} %`)
-  assert.ok(Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.5, `${cache.hit_pct}, ${cache.info_hit_pct} %`)
+  // What a lost box had asked for since its last word is in INFO alone: seconds of it where the machine is busy.
+  const untold = hits + misses - asked
+  assert.ok(
+    hits >= counts.hit && misses >= counts.miss,
+    `${hits} and ${misses} by INFO, ${JSON.stringify(counts)}`,
+  )
+  assert.ok(untold < 0.1 * asked, `${untold} of ${asked}`)
+  const within = 0.5 + (100 * untold) / asked
+  assert.ok(
+    Math.abs(cache.hit_pct - cache.info_hit_pct) < within,
+    `${cache.hit_pct}, ${cache.info_hit_pct} %, within ${within}`,
+  )
   // Which requests came is not known.
   assert.equal(curve, undefined)
 })
