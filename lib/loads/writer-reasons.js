@@ -276,6 +276,15 @@ const repeats = ({ items, commands }) => ({
     })),
 })
 
+// Of answers that come after the last arrival, without any queue.
+const answersS = 0.05
+
+/** Which part of the rate was served: all that arrived in so many seconds, in as many and the time until it was answered. @param {Evidence} run */
+const servedOf = ({ plan, measured_s: measuredS, warm_up_s: warmUpS }) => {
+  const plannedS = (plan.durationMs ?? plan.endMs ?? 0) / 1000 - (warmUpS ?? 0)
+  return plannedS > 0 ? plannedS / Math.max(plannedS, (measuredS ?? 0) - answersS) : 1
+}
+
 /** @param {Behind} behind @returns {Reason} */
 const rateSustained = (behind) => (run) => {
   const { nominal, achieved } = run.rate
@@ -284,18 +293,20 @@ const rateSustained = (behind) => (run) => {
       'no-rate':
         'no tick was measured, so there is no rate: run for longer than the warm-up and one --period (--duration, --warm-up)',
     }
-  // Arrivals that are not even come more or less often in any part of the run: all that arrived was served.
-  if (run.plan.schedule === 'uneven' && run.items.acked === run.items.offered) return {}
+  // Arrivals that are not even come more or less often in any part of the run: all that arrived was served, in its time.
+  const isServed = run.plan.schedule === 'uneven' && run.items.acked === run.items.offered
+  const served = isServed ? servedOf(run) : null
+  if (served !== null && served >= limits.rateRatio) return {}
   // Items of absent boxes have their own reason.
   const due = (nominal ?? 0) * (1 - (run.fleet?.absent.share ?? 0))
-  if (!nominal || !isScheduled(run) || achieved >= due * limits.rateRatio) return {}
+  if (!nominal || !isScheduled(run) || (served === null && achieved >= due * limits.rateRatio)) return {}
   // All that the queue had room for was stored.
   if (refusedIn(run) > 0 && run.items.acked + refusedIn(run) === run.items.offered) return {}
   const did = namesOfKind(run.plan).inBatches
     ? `the servers stored ${rate(achieved)} items/s of the ${rate(nominal)} asked`
     : `${rate(achieved)} of ${rate(nominal)} items/s`
   return {
-    rate: `only ${asPercent(achieved / nominal)} of the rate was achieved: ${did}${run.items.dropped > 0 ? '' : behindAdvice(run, behind)}`,
+    rate: `only ${asPercent(served ?? achieved / nominal)} of the rate was achieved: ${did}${run.items.dropped > 0 ? '' : behindAdvice(run, behind)}`,
   }
 }
 

@@ -443,7 +443,11 @@ const samplesOf = (sources, record) => {
       for (const sum of sums) sum.add(sampled)
       return sampled
     })
-    adding = added
+    // One that fails takes no later ones with it.
+    adding = added.then(
+      () => {},
+      () => {},
+    )
     return added
   }
 }

@@ -35,6 +35,7 @@
  * @property {() => M & Moment} moment when it is, and what was counted since the last
  * @property {() => void} [watch] before all else
  * @property {() => Promise<void>} [gather] then: what other threads have counted
+ * @property {(error: Error) => void} [onFailed] amounts of a second are lost
  * @property {(atMs: number) => Promise<A>} [ask] of servers, beside the instruments
  * @property {(moment: M, line: Line, answers: A) => object | Promise<object>} line of intervals.ndjson
  * @property {(moment: M, line: Line) => Partial<Snapshot>} shown in the live line

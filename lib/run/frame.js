@@ -5,7 +5,7 @@ import { unlessInterrupted, untilStopped } from '../base/interrupts.js'
 import { untilSettled } from '../base/settlement.js'
 import { certain } from '../base/typed.js'
 import { withUndo } from '../base/undo.js'
-import { count } from '../base/units.js'
+import { count, plainText } from '../base/units.js'
 import { instrumentsOf } from '../measures/index.js'
 import { nodeSampler } from '../probes/node-sampler.js'
 import { everySecond } from './second.js'
@@ -355,6 +355,17 @@ export const frameOf = (needs, undo, { removesKeys, created, ...counted } = {}) 
     },
     counted,
   )
+  let hasLost = false
+  /** @param {Error} error */
+  const onFailed = ({ message }) => {
+    if (!hasLost)
+      warn({
+        code: 'seconds',
+        message: `seconds of the run are not in its figures (${plainText(message)})`,
+        invalidates: true,
+      })
+    hasLost = true
+  }
   const stopMeasuring = async () => {
     const measuring = running
     running = null
@@ -390,7 +401,7 @@ export const frameOf = (needs, undo, { removesKeys, created, ...counted } = {}) 
       const instruments = certain(running)
       instruments.startRun()
       const startedEpochMs = Date.now()
-      seconds = clockedSeconds({ ...of, instruments, elapsed, show: needs.show }, journal.note)
+      seconds = clockedSeconds({ ...of, instruments, elapsed, show: needs.show, onFailed }, journal.note)
       undo(seconds.cancel)
       seconds.start()
       start()

@@ -1,4 +1,5 @@
 // What happens once a second besides the load: samples, the line of intervals.ndjson, the live line.
+import { errorOf } from '../base/errors.js'
 import { untilStopped } from '../base/interrupts.js'
 import { atMost, deferred } from '../base/timers.js'
 
@@ -30,8 +31,9 @@ const endLimitMs = 2000
  * argument resolves when no answer is waited for any more.
  * @param {(tooLate: Promise<void>) => Promise<void>} second
  * @param {() => number} elapsed 0 until the start
+ * @param {(error: Error) => void} [onFailed] a second whose amounts are lost
  */
-export const onceASecond = (second, elapsed) => {
+export const onceASecond = (second, elapsed, onFailed = () => {}) => {
   let next = 0
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -42,7 +44,7 @@ export const onceASecond = (second, elapsed) => {
   const take = async () => {
     const { over, finish } = deferred()
     waiting.add(finish)
-    await second(over).catch(() => {})
+    await second(over).catch((error) => onFailed(errorOf(error)))
     waiting.delete(finish)
   }
   /** A server that is silent is waited for only a limited time, and the line is written without its answer. @param {Promise<unknown>} taken @param {AbortSignal} stopNow */
@@ -112,8 +114,10 @@ export const everySecond = (needs) => {
   let written = Promise.resolve()
   const take = async (/** @type {Promise<void>} */ tooLate, /** @type {Promise<void>} */ before) => {
     watch()
+    // The window may open while other threads tell what they counted until now.
+    const begun = phase()
     if (gather) await gather()
-    const now = { ...moment(), phase: phase() }
+    const now = { ...moment(), phase: begun }
     const { atMs, epochMs, overS } = now
     const asked = Promise.race([ask?.(atMs), tooLate]).catch(() => {})
     const line = await instruments.second(now.phase !== 'warm-up', tooLate)
@@ -135,7 +139,7 @@ export const everySecond = (needs) => {
     written = over
     return take(tooLate, before).finally(finish)
   }
-  const seconds = onceASecond(second, elapsed)
+  const seconds = onceASecond(second, elapsed, needs.onFailed)
   return {
     ...seconds,
     start() {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deferred } from '../../lib/base/timers.js'
 import { amount } from '../../lib/measures/fields.js'
 import { instrumentsOf } from '../../lib/measures/index.js'
 import { measure } from '../../lib/measures/measure.js'
@@ -40,8 +41,12 @@ test('a run lasts whole ticks where it has a schedule', () => {
   assert.equal(lengthMs(samplePlan()), null)
 })
 
-/** A run of seconds whose measure has what its servers answer. @param {(n: number) => Promise<{ answers: number }>} sample of second n */
-const secondsWith = async (sample) => {
+/**
+ * A run of seconds whose measure has what its servers answer.
+ * @param {(n: number) => Promise<{ answers: number }>} sample of second n
+ * @param {object} [more] that the seconds are given
+ */
+const secondsWith = async (sample, more = {}) => {
   let n = 0
   const counted = measure({
     ...{ name: 'counted', of: ['processes'], by: 'each', result: {}, metrics: {}, summary: () => ({}) },
@@ -54,16 +59,34 @@ const secondsWith = async (sample) => {
   const seconds = everySecond({
     instruments,
     moment: () => ({ atMs, epochMs: atMs, overS: 1 }),
-    line: (_, line) => ({ ...line, nodes: [] }),
+    line: ({ phase }, line) => ({ ...line, phase, nodes: [] }),
     shown: () => ({}),
     totalMs: null,
     elapsed: () => atMs,
     write: (line) => lines.push(line),
     show: () => {},
+    ...more,
   })
   return { instruments, lines, seconds, pass: (/** @type {number} */ ms) => (atMs += ms) }
 }
 const never = new AbortController().signal
+
+test('a second is of the phase in which it ended, though the window opens while threads still tell what they counted', async () => {
+  let phase = /** @type {'warm-up' | 'measuring'} */ ('warm-up')
+  const { over: told, finish: tell } = deferred()
+  const more = { gather: () => told, phase: () => phase }
+  const { seconds, lines } = await secondsWith(() => Promise.resolve({ answers: 1 }), more)
+  seconds.start()
+  const ended = seconds.stop(never)
+  await turn()
+  phase = 'measuring'
+  tell()
+  await ended
+  assert.deepEqual(
+    lines.map(({ phase }) => phase),
+    ['warm-up'],
+  )
+})
 
 test('a server that is silent at the end: the line is written without its answer, and the sums are those of the lines', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -113,4 +136,24 @@ test('lines before the window are counted, as a line may have the same moment', 
   await instruments.second(true)
   const { sums } = instruments.result({ stored: 0 })
   assert.deepEqual([sums.linesBefore, instruments.window().taken, instruments.sofar.taken], [1, 1, 2])
+})
+
+test('a second that fails is told, and the next ones are taken', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const told = /** @type {string[]} */ ([])
+  let fails = true
+  const more = {
+    moment: () => ({ atMs: 970, epochMs: 970, overS: 0 }),
+    gather: async () => {
+      if (fails) throw new Error('no room')
+    },
+    onFailed: (/** @type {Error} */ { message }) => told.push(message),
+  }
+  const { seconds, lines } = await secondsWith(() => Promise.resolve({ answers: 1 }), more)
+  seconds.start()
+  t.mock.timers.tick(970)
+  await turn()
+  fails = false
+  await seconds.stop(never)
+  assert.deepEqual([told, lines.length], [['no room'], 1])
 })

@@ -43,6 +43,8 @@ rate at the limit -> rate={"nominal":1000,"achieved":990} -> none
 rate below -> rate={"nominal":1000,"achieved":989} -> rate -> 98\.9 %.*stored 989 items\/s of the 1,000 asked; neither
 closed pacing is not judged by rate -> rate.achieved=500 plan.pacing="closed" -> none
 smooth pacing is -> rate.achieved=500 plan.pacing="smooth" -> rate
+arrivals that are not even may be fewer -> rate.achieved=900 plan.schedule="uneven" plan.durationMs=2000 measured_s=1 warm_up_s=1 -> none
+those that are served long after they came are too many -> rate.achieved=770 plan.schedule="uneven" plan.durationMs=2000 measured_s=1.3 warm_up_s=1 -> rate -> only 80 % of the rate
 rate max -> rate={"nominal":null,"achieved":500} -> none
 no tick -> rate.achieved=0 ticks.count=0 -> no-rate -> no tick was measured.*--warm-up
 no rate known -> rate.achieved=null -> no-rate
