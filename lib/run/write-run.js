@@ -382,7 +382,10 @@ export class WriteRun {
     this.#offeredMs = this.writing.elapsed()
   }
 
-  /** What was under way has settled. The last interval of a schedule counts with its whole length, however late the timer at its end fires. */
+  /**
+   * What was under way has settled. The last interval of a schedule counts with its whole length, however late the timer at its end
+   * fires, and so does the last tick of a run that was stopped: what it brought was due until the next one.
+   */
   drained() {
     const { plan, frame, needs } = this
     const isWhole =
@@ -390,7 +393,9 @@ export class WriteRun {
       Boolean(plan.ticks ?? plan.rates) &&
       !needs.stop.aborted &&
       !frame.hasEnded()
-    const overMs = isWhole ? Number(plan.endMs) : this.#offeredMs
+    const ticks = plan.schedule === 'even' && !plan.rates ? this.writing.measuredTicks() : 0
+    const ticksMs = ticks > 0 ? this.window.fromMs() + ticks * plan.spacingMs : 0
+    const overMs = isWhole ? Number(plan.endMs) : Math.max(this.#offeredMs, ticksMs)
     this.#endMs = Math.max(overMs, this.writing.lastSettledMs())
   }
 

@@ -40,6 +40,17 @@ describe('a run by hand', { concurrency: true }, () => {
         assert.match(stdout, /stopped by hand/)
       })
 
+    test('the rate is that of its plan: the last tick counts until the next one would have been due', async (t) => {
+      const running = startProducer(t, '-q 2000 -c 1 -p 1s --warm-up 1s')
+      await until('two seconds were measured', () => running.intervals().length > 2)
+      running.kill('SIGINT')
+      const { document } = await running.ended
+      const { offered, acked } = document.items
+      assert.ok(Math.abs(document.measured_s * 2000 - (offered - 2000)) < 200, JSON.stringify(document.items))
+      if (acked === offered)
+        assert.ok(Math.abs(document.rate.achieved - 2000) < 200, `${document.rate.achieved}`)
+    })
+
     for (const driver of ['socket', 'ioredis'])
       test(`${driver}: a second one does not wait for answers, and there is a result`, async (t) => {
         const server = await startServer(t)
