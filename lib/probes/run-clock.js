@@ -46,7 +46,13 @@ export const watchedClocks = async ({
 }) => {
   const clocks = clocksOf({ time, epochMs: steady.epochMs })
   await clocks.measure(servers())
-  const offsetMs = () => clocks.offsetMs(servers())
+  /** It is asked for with each tick. @type {{ of: readonly string[], ms: number } | null} */
+  let known = null
+  const offsetMs = () => {
+    const of = servers()
+    if (known?.of !== of) known = { of, ms: clocks.offsetMs(of) }
+    return known.ms
+  }
   let reportedMs = 0
   /** @type {Set<string>} */
   const reported = new Set()
@@ -80,6 +86,7 @@ export const watchedClocks = async ({
         asking = null
       })
       await atMost(answerLimitMs, asking)
+      known = null
       const events = clocks.moved().map(({ address, byMs }) => jumped(`the clock of ${address}`, byMs, atMs))
       const byMs = isOwnWatched ? steady.jumpMs() - reportedMs : 0
       if (Math.abs(byMs) > clockLimitMs) {
