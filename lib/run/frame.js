@@ -291,14 +291,27 @@ export const journalOf = ({ elapsed, write, tell }) => {
   }
 }
 
+/** Takes errors of seconds; the first one is told. @param {NonNullable<FrameNeeds['warn']>} warn */
+const lossOf = (warn) => {
+  let isKnown = false
+  return (/** @type {Error} */ { message }) => {
+    if (isKnown) return
+    isKnown = true
+    const text = `seconds of the run are not in its figures (${plainText(message)})`
+    warn({ code: 'seconds', message: text, invalidates: true })
+  }
+}
+
 /**
  * Each second also looks for jumps of the servers' clocks.
  * @param {Seconds & { time: Pick<RunClock, 'check'> }} of
  * @param {(kind: string, text: string) => void} note
+ * @param {NonNullable<FrameNeeds['warn']>} warn
  */
-const clockedSeconds = ({ time, ask, ...of }, note) =>
+const clockedSeconds = ({ time, ask, ...of }, note, warn) =>
   everySecond({
     ...of,
+    onFailed: lossOf(warn),
     async ask(atMs) {
       const [answers, jumps] = await Promise.all([ask?.(atMs), time.check(atMs)])
       for (const text of jumps) note('clock', text)
@@ -355,17 +368,6 @@ export const frameOf = (needs, undo, { removesKeys, created, ...counted } = {}) 
     },
     counted,
   )
-  let hasLost = false
-  /** @param {Error} error */
-  const onFailed = ({ message }) => {
-    if (!hasLost)
-      warn({
-        code: 'seconds',
-        message: `seconds of the run are not in its figures (${plainText(message)})`,
-        invalidates: true,
-      })
-    hasLost = true
-  }
   const stopMeasuring = async () => {
     const measuring = running
     running = null
@@ -401,7 +403,7 @@ export const frameOf = (needs, undo, { removesKeys, created, ...counted } = {}) 
       const instruments = certain(running)
       instruments.startRun()
       const startedEpochMs = Date.now()
-      seconds = clockedSeconds({ ...of, instruments, elapsed, show: needs.show, onFailed }, journal.note)
+      seconds = clockedSeconds({ ...of, instruments, elapsed, show: needs.show }, journal.note, warn)
       undo(seconds.cancel)
       seconds.start()
       start()

@@ -61,9 +61,7 @@ const scheduledPacing = ({ plan, times, servers, ticks, onEnd, timers }) => {
   let current = null
   const isTooLate = (/** @type {Waiting} */ { i, sinceMs }) => {
     const nowMs = elapsed()
-    // For one that has just come no server is asked.
-    const waitedMs = nowMs - sinceMs
-    return nowMs - pacer.dueMs(i) > plan.maxBehindMs || (waitedMs >= 1 && waitedMs > waitLimitMs())
+    return nowMs - pacer.dueMs(i) > plan.maxBehindMs || nowMs - sinceMs > waitLimitMs()
   }
   /** How many ticks had begun at the chunk's last one: every part of an interval is written equally often. */
   const begunAt = new Float64Array(plan.chunks).fill(-1)
