@@ -728,6 +728,7 @@ export interface Second {
     loop_delay_ms_p99?: number | null
     stopped_ms?: number | null
     gc_s?: number | null
+    gc_over_s?: number | null
     gc_ms_max?: number | null
     cpu_pct?: number | null
     thread_cpu_pct?: number | null

@@ -101,10 +101,10 @@ export type Measuring = <T extends 'writers' | 'readers' | 'workers'>(
   measures?: readonly Measure[],
 ) => ReturnType<typeof instrumentsOf>
 
-/** What fields come to, by their paths, and what several measures look at. */
+/** What fields come to, by their paths, and the nodes, which several measures look at. */
 export type SumsOf<R extends Fields> = {
   readonly [P in keyof R]?: (R[P] extends Field<infer Sum, infer _> ? Sum : never) | null
-} & { readonly nodes?: Record<string, Row> | null; readonly 'client.over_s'?: number | null }
+} & { readonly nodes?: Record<string, Row> | null }
 
 type Names<Take> = Take extends () => infer Found ? keyof Awaited<Found> : never
 type Beyond<Taken, R extends Fields> = string extends Taken ? never : Exclude<Taken, keyof R>

@@ -23,12 +23,12 @@ test('what the engine collected is in the second in which it did, and not in the
   assert.ok(gcS > 0 && gcS < 60, `${gcS} s`)
   assert.ok(longestMs > 0 && longestMs <= gcS * 1000, `${longestMs} of ${gcS * 1000} ms`)
   source.close?.()
-  assert.deepEqual(source.second(), { 'client.gc_s': 0, 'client.gc_ms_max': 0 })
+  assert.deepEqual(source.second(), { 'client.gc_s': 0, 'client.gc_over_s': 0, 'client.gc_ms_max': 0 })
 })
 
-test('seconds of several boxes are summed, its share is of the time of one, and the longest pause is that of all', () => {
+test('times of several threads or boxes are summed, the share is of all of them, and the longest pause is that of all', () => {
   const lines = [0.01, 0.03].map((gcS) =>
-    lineOf({ 'client.gc_s': gcS, 'client.gc_ms_max': gcS * 500, 'client.over_s': 1 }),
+    lineOf({ 'client.gc_s': gcS, 'client.gc_ms_max': gcS * 500, 'client.gc_over_s': 1 }),
   )
   const window = folded({ ...recordOf() }, lines)
   const { client } = summaryOf({ window, whole: window, facts: {}, stored: 0, plan: {} }, [collection])
