@@ -89,12 +89,13 @@ export const writingInThreads = async (run, onLost) => {
   let stopsMs = Number.POSITIVE_INFINITY
   const tellState = () =>
     threads.tell({ state: { fromMs, aheadMs: time.now() - shared(clock()), stopsAtMs: shared(stopsMs) } })
-  const stopTimer = setInterval(() => {
+  const tellStop = () => {
     const known = stopsAtMs?.() ?? stopsMs
     if (known === stopsMs) return
     stopsMs = known
     tellState()
-  }, stopCheckMs)
+  }
+  const stopTimer = setInterval(tellStop, stopCheckMs)
   if (!stopsAtMs) clearInterval(stopTimer)
   return {
     driver: {
@@ -125,7 +126,11 @@ export const writingInThreads = async (run, onLost) => {
         atOnce.addEventListener('abort', now, { once: true })
         return threads.settle(limitMs)
       },
-      stop: () => threads.tell({ stop: true }),
+      stop() {
+        // What is due after the moment at which a fleet stops is not begun.
+        tellStop()
+        threads.tell({ stop: true })
+      },
       lastSettledMs: records.lastSettledMs,
       measuredTicks: records.measuredTicks,
       nextTick: records.nextTick,
