@@ -30,8 +30,9 @@ const endLimitMs = 2000
  * argument resolves when no answer is waited for any more.
  * @param {(tooLate: Promise<void>) => Promise<void>} second
  * @param {() => number} elapsed 0 until the start
+ * @param {(stopNow: AbortSignal) => Promise<void>} [beforeLast] it has a limit of its own, which takes nothing from that of the servers
  */
-export const onceASecond = (second, elapsed) => {
+export const onceASecond = (second, elapsed, beforeLast = async () => {}) => {
   let next = 0
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -67,6 +68,7 @@ export const onceASecond = (second, elapsed) => {
     async stop(stopNow) {
       clearTimeout(timer)
       await ending(underWay, stopNow)
+      await beforeLast(stopNow)
       await ending(take(), stopNow)
     },
   }
@@ -110,9 +112,10 @@ export const everySecond = (needs) => {
   } = needs
   /** Lines are written in the order of their seconds, in which they are added up. */
   let written = Promise.resolve()
+  let isGathered = false
   const take = async (/** @type {Promise<void>} */ tooLate, /** @type {Promise<void>} */ before) => {
     watch()
-    if (gather) await gather()
+    if (gather && !isGathered) await gather()
     const now = { ...moment(), phase: phase() }
     const { atMs, epochMs, overS } = now
     const asked = Promise.race([ask?.(atMs), tooLate]).catch(() => {})
@@ -135,7 +138,11 @@ export const everySecond = (needs) => {
     written = over
     return take(tooLate, before).finally(finish)
   }
-  const seconds = onceASecond(second, elapsed)
+  const gatherLast = async (/** @type {AbortSignal} */ stopNow) => {
+    await gather?.(stopNow)
+    isGathered = true
+  }
+  const seconds = onceASecond(second, elapsed, gatherLast)
   return {
     ...seconds,
     start() {

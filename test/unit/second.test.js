@@ -114,3 +114,22 @@ test('lines before the window are counted, as a line may have the same moment', 
   const { sums } = instruments.result({ stored: 0 })
   assert.deepEqual([sums.linesBefore, instruments.window().taken, instruments.sofar.taken], [1, 1, 2])
 })
+
+test('other threads are asked once more at the end, before the last line and outside its limit', async () => {
+  const told = /** @type {string[]} */ ([])
+  const seconds = everySecond(
+    /** @type {any} */ ({
+      elapsed: () => 500,
+      moment: () => ({ atMs: 500, epochMs: 0, overS: 0.5 }),
+      gather: async (/** @type {AbortSignal} */ last) => void told.push(last ? 'gathered last' : 'gathered'),
+      instruments: { second: async () => ({}) },
+      line: () => ({}),
+      write: () => told.push('written'),
+      shown: () => ({}),
+      show: () => {},
+    }),
+  )
+  seconds.start()
+  await seconds.stop(new AbortController().signal)
+  assert.deepEqual(told, ['gathered last', 'written'])
+})
