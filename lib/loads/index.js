@@ -54,7 +54,8 @@ import { workers } from './workers/index.js'
  * @property {() => void} [progress] answers came
  * @property {(atMs: number, late: boolean) => void} [beginAt] of a fleet
  * @property {(fromMs: number) => void} [measureFrom] the warm-up ends then, after the start
- * @property {() => Promise<void>} [gather] what other threads have counted until now
+ * @property {(last?: AbortSignal) => Promise<void>} [gather] what other threads have counted until now; last: of the last second, and who is
+ *   not waited for any more
  * @property {() => number} [nextTick] the first that was not offered
  *
  * @typedef {Awaited<ReturnType<typeof ticks.open>>} OpenTicks

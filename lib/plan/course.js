@@ -83,17 +83,24 @@ export const scheduleOfCourse = (course, items = 1) => {
   const dues = duesOfCourse(course, (rateHz) => (items * 1000) / rateHz)
   let taken = 0
   let askedMs = 0
+  // A thread asks for some of the operations only: those between are asked for too, since a stretch may end at any of them.
+  const takeUpTo = (/** @type {number} */ i) => {
+    for (; taken < i; taken++) {
+      dues.next(askedMs)
+      dues.take()
+    }
+  }
   return {
     /** @param {number} i @param {number} elapsedMs */
     due: (i, elapsedMs) => {
       askedMs = elapsedMs
-      for (; taken < i; taken++) dues.take()
+      takeUpTo(i)
       return dues.next(elapsedMs)?.dueMs ?? Number.POSITIVE_INFINITY
     },
     /** @param {number} i */
     isOver: (i) => {
       if (!course.isWhole) return false
-      for (; taken < i; taken++) dues.take()
+      takeUpTo(i)
       return dues.next(askedMs) === null
     },
     /** @param {number} elapsedMs */

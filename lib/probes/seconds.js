@@ -34,7 +34,8 @@
  * @property {Pick<Awaited<ReturnType<typeof instrumentsOf>>, 'second'>} instruments
  * @property {() => M & Moment} moment when it is, and what was counted since the last
  * @property {() => void} [watch] before all else
- * @property {() => Promise<void>} [gather] then: what other threads have counted
+ * @property {(last?: AbortSignal) => Promise<void>} [gather] then: what other threads have counted; last: there is no other second, and until
+ *   this signal they have more time
  * @property {(error: Error) => void} [onFailed] amounts of a second are lost
  * @property {(atMs: number) => Promise<A>} [ask] of servers, beside the instruments
  * @property {(moment: M, line: Line, answers: A) => object | Promise<object>} line of intervals.ndjson

@@ -31,9 +31,11 @@ const endLimitMs = 2000
  * argument resolves when no answer is waited for any more.
  * @param {(tooLate: Promise<void>) => Promise<void>} second
  * @param {() => number} elapsed 0 until the start
- * @param {(error: Error) => void} [onFailed] a second whose amounts are lost
+ * @param {object} [more]
+ * @param {(error: Error) => void} [more.onFailed] a second whose amounts are lost
+ * @param {(stopNow: AbortSignal) => Promise<void>} [more.beforeLast] it has a limit of its own, which takes nothing from that of the servers
  */
-export const onceASecond = (second, elapsed, onFailed = () => {}) => {
+export const onceASecond = (second, elapsed, { onFailed = () => {}, beforeLast = async () => {} } = {}) => {
   let next = 0
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -69,6 +71,7 @@ export const onceASecond = (second, elapsed, onFailed = () => {}) => {
     async stop(stopNow) {
       clearTimeout(timer)
       await ending(underWay, stopNow)
+      await beforeLast(stopNow).catch((error) => onFailed(errorOf(error)))
       await ending(take(), stopNow)
     },
   }
@@ -112,11 +115,12 @@ export const everySecond = (needs) => {
   } = needs
   /** Lines are written in the order of their seconds, in which they are added up. */
   let written = Promise.resolve()
+  let isGathered = false
   const take = async (/** @type {Promise<void>} */ tooLate, /** @type {Promise<void>} */ before) => {
     watch()
     // The window may open while other threads tell what they counted until now.
     const begun = phase()
-    if (gather) await gather()
+    if (gather && !isGathered) await gather()
     const now = { ...moment(), phase: begun }
     const { atMs, epochMs, overS } = now
     const asked = Promise.race([ask?.(atMs), tooLate]).catch(() => {})
@@ -139,7 +143,11 @@ export const everySecond = (needs) => {
     written = over
     return take(tooLate, before).finally(finish)
   }
-  const seconds = onceASecond(second, elapsed, needs.onFailed)
+  const gatherLast = async (/** @type {AbortSignal} */ stopNow) => {
+    await gather?.(stopNow)
+    isGathered = true
+  }
+  const seconds = onceASecond(second, elapsed, { onFailed: needs.onFailed, beforeLast: gatherLast })
   return {
     ...seconds,
     start() {

@@ -307,7 +307,7 @@ export class WriteRun {
     if (!threads) return writingOf(this.plan).open(run)
     target.countBytes(threads.bytesOf)
     const onLost = (/** @type {string} */ text) => frame.end('thread', `the run was ended: ${text}`, text)
-    return writingInThreads({ ...run, records: threads }, onLost)
+    return writingInThreads({ ...run, records: threads }, { onLost, warn: this.needs.warn })
   }
 
   /** Until the first tick is due: from here on there is a result. */

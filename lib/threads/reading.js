@@ -77,6 +77,7 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
       records[number].isLost = true
       if (isOpen) onLost(`thread ${number + 1} of ${records.length} ended: ${cause}`)
     },
+    warn,
   })
   undo(threads.close)
   isOpen = true
@@ -104,9 +105,9 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
         time: clocks,
         totalMs: plan.durationMs,
         moment: momentsOf(elapsed),
-        async gather() {
+        async gather(/** @type {AbortSignal | undefined} */ last) {
           follower.second()
-          await threads.second()
+          await threads.second(last)
           beside.add()
         },
         line: (/** @type {unknown} */ _, /** @type {Line} */ line) => line,

@@ -2,6 +2,8 @@
 // and an answer in each.
 import { Worker } from 'node:worker_threads'
 import { TargetError } from '../base/errors.js'
+import { untilStopped } from '../base/interrupts.js'
+import { rangesText } from '../base/ranges.js'
 import { atMost, deferred } from '../base/timers.js'
 
 /**
@@ -13,18 +15,21 @@ import { atMost, deferred } from '../base/timers.js'
  * @typedef {{ encodeMs: number, encodedBytes: number }} Ready
  * @typedef {{ ready?: Ready, encoding?: number, event?: [kind: string, text: string], offered?: true, failed?: string,
  *   said?: string, warning?: Warning, second?: Second, end?: End }} Said
- * @typedef {{ onSaid: (said: Said) => void, onLost: (cause: string) => void, resourceLimits?: ResourceLimits }} Heard
+ * @typedef {{ onSaid: (said: Said) => void, onLost: (cause: string) => void, program?: URL, resourceLimits?: ResourceLimits }} Heard
  * @typedef {Pick<ReturnType<typeof threadSeconds>, 'isLost' | 'take' | 'end'>} Known of a thread
  */
 
-const program = new URL('./thread.js', import.meta.url)
+const threadProgram = new URL('./thread.js', import.meta.url)
 // A second does not wait longer for a thread that is busy: what it says later is in the next one.
 const gatherLimitMs = 400
+// The last one has no next: without it the latencies of the end, and why items failed, would be missing.
+const lastGatherLimitMs = 5000
 const graceMs = 2000
 const closeLimitMs = 3000
 
 /** @param {Known} records @param {object} orders @param {number} number @param {Heard} heard */
-const startThread = (records, orders, number, { onSaid, onLost, resourceLimits }) => {
+const startThread = (records, orders, number, heard) => {
+  const { onSaid, onLost, program = threadProgram, resourceLimits } = heard
   const name = `sender ${number + 1}`
   // It needs neither arguments nor an environment, which may have secrets.
   const worker = new Worker(program, { workerData: orders, env: {}, argv: [], name, resourceLimits })
@@ -66,12 +71,14 @@ const startThread = (records, orders, number, { onSaid, onLost, resourceLimits }
     offered: offered.over,
     encoded: () => encoded,
     cause: () => cause,
-    /** Asks for its second. */
-    async second() {
-      if (records.isLost) return
+    /** Asks for its second. @param {AbortSignal} [last] of the run's last one: until then the thread has more time @returns whether it has said all */
+    async second(last) {
+      if (records.isLost) return true
       if (unanswered++ === 0) answered = deferred()
       tell({ second: true })
-      await atMost(gatherLimitMs, answered.over)
+      if (last) await untilStopped(last, atMost(lastGatherLimitMs, answered.over), undefined)
+      else await atMost(gatherLimitMs, answered.over)
+      return unanswered === 0 || records.isLost
     },
     /** Whether everything was settled. @param {number} limitMs */
     async settle(limitMs) {
@@ -113,14 +120,15 @@ export const followerOf = ({ refresh }) => {
  * @template {Known} OfThread
  * @param {readonly OfThread[]} records of each
  * @param {(one: OfThread) => object} ordersOf
- * @param {{ onSaid: (said: Said, number: number) => void, onLost: (number: number, cause: string) => void, resourceLimits?: ResourceLimits }} on
+ * @param {{ onSaid: (said: Said, number: number) => void, onLost: (number: number, cause: string) => void,
+ *   warn: (warning: Warning) => void, program?: URL, resourceLimits?: ResourceLimits }} on program: that a thread runs
  */
-export const startThreads = async (records, ordersOf, { onSaid, onLost, resourceLimits }) => {
+export const startThreads = async (records, ordersOf, { onSaid, onLost, warn, ...given }) => {
   const threads = records.map((one, number) =>
     startThread(one, ordersOf(one), number, {
       onSaid: (said) => onSaid(said, number),
       onLost: (cause) => onLost(number, cause),
-      resourceLimits,
+      ...given,
     }),
   )
   const close = async () => {
@@ -140,8 +148,14 @@ export const startThreads = async (records, ordersOf, { onSaid, onLost, resource
     tell(order) {
       for (const thread of threads) if (!thread.records.isLost) thread.tell(order)
     },
-    async second() {
-      await Promise.all(threads.map((thread) => thread.second()))
+    /** Asks all of them for their second. @param {AbortSignal} [last] of the run's last one: until then they have more time */
+    async second(last) {
+      const said = await Promise.all(threads.map((thread) => thread.second(last)))
+      const silent = said.flatMap((all, number) => (all ? [] : number + 1))
+      if (!last || silent.length === 0) return
+      const which = `${silent.length === 1 ? 'thread' : 'threads'} ${rangesText(silent)} of ${threads.length}`
+      const message = `${which} did not answer at the end: the last latencies and causes of failures are missing`
+      warn({ code: 'thread', message, invalidates: true })
     },
     /** Whether everything was settled. @param {number} limitMs */
     async settle(limitMs) {

@@ -7,6 +7,7 @@ import { followerOf, startThreads } from './threads.js'
  * @import { WriterRun } from '../loads/ticks/open.js'
  * @import { Opened } from '../loads/index.js'
  * @import { Plan } from '../loads/plan.js'
+ * @import { Warning } from '../measures/warnings.js'
  * @import { RecordsInThreads, ThreadRecords } from './records.js'
  */
 
@@ -43,10 +44,10 @@ export const eventsOfThreads = (onEvent) => {
 
 /**
  * @param {WriterRun & { records: RecordsInThreads }} run
- * @param {(text: string) => void} onLost a thread has ended by itself
+ * @param {{ onLost: (text: string) => void, warn?: (warning: Warning) => void }} told onLost: a thread has ended by itself
  * @returns {Promise<Opened>}
  */
-export const writingInThreads = async (run, onLost) => {
+export const writingInThreads = async (run, { onLost, warn = () => {} }) => {
   const { target, records, clock, time, measuredFromMs = () => 0, stopsAtMs } = run
   const shared = sharedClock(clock)
   const of = records.threads.length
@@ -79,6 +80,7 @@ export const writingInThreads = async (run, onLost) => {
       records.lose(number)
       if (isOpen) onLost(`thread ${number + 1} of ${of} ended: ${cause}`)
     },
+    warn,
     resourceLimits: limitsOf(records.threads[0].part),
   })
   isOpen = true
@@ -89,12 +91,13 @@ export const writingInThreads = async (run, onLost) => {
   let stopsMs = Number.POSITIVE_INFINITY
   const tellState = () =>
     threads.tell({ state: { fromMs, aheadMs: time.now() - shared(clock()), stopsAtMs: shared(stopsMs) } })
-  const stopTimer = setInterval(() => {
+  const tellStop = () => {
     const known = stopsAtMs?.() ?? stopsMs
     if (known === stopsMs) return
     stopsMs = known
     tellState()
-  }, stopCheckMs)
+  }
+  const stopTimer = setInterval(tellStop, stopCheckMs)
   if (!stopsAtMs) clearInterval(stopTimer)
   return {
     driver: {
@@ -113,10 +116,10 @@ export const writingInThreads = async (run, onLost) => {
     writing: {
       elapsed: () => (startMs === 0 ? 0 : clock() - startMs),
       offered: threads.offered,
-      async gather() {
+      async gather(last) {
         tellState()
         follower.second()
-        await threads.second()
+        await threads.second(last)
         records.add()
       },
       settle(limitMs, atOnce) {
@@ -125,7 +128,11 @@ export const writingInThreads = async (run, onLost) => {
         atOnce.addEventListener('abort', now, { once: true })
         return threads.settle(limitMs)
       },
-      stop: () => threads.tell({ stop: true }),
+      stop() {
+        // What is due after the moment at which a fleet stops is not begun.
+        tellStop()
+        threads.tell({ stop: true })
+      },
       lastSettledMs: records.lastSettledMs,
       measuredTicks: records.measuredTicks,
       nextTick: records.nextTick,

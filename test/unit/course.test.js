@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { coursePacing } from '../../lib/loads/course-pacing.js'
+import { scheduleOfPart } from '../../lib/loads/parts.js'
 import { courseOf, duesOfCourse, scheduleOfCourse } from '../../lib/plan/course.js'
 import { conductorOf } from '../../lib/run/conductor.js'
 import { valuesOf } from '../helpers/table.js'
@@ -60,6 +61,30 @@ test('operations of clients: one without room is asked for again, and left when 
   course.add({ fromMs: 2000, toMs: 3000, rateHz: 10 })
   assert.deepEqual([schedule.due(2, 1001), schedule.due(3, 1001)], [2000, 2100])
 })
+
+for (const of of [2, 3, 8])
+  test(`${of} threads of clients have the operations of one, each once, where the rate changes`, () => {
+    const rates = Array.from({ length: 9 }, (_, i) => ({
+      fromMs: i * 1000,
+      toMs: (i + 1) * 1000,
+      rateHz: 20.5 + i,
+    }))
+    const duesIn = (/** @type {{ number: number, of: number }} */ part) => {
+      const { due, isOver } = scheduleOfPart(scheduleOfCourse(courseOf(rates, true)), part)
+      /** @type {number[]} */
+      const all = []
+      for (let i = 0; !isOver(i); i++) all.push(due(i, all.at(-1) ?? 0))
+      return all
+    }
+    const one = duesIn({ number: 0, of: 1 })
+    const together = Array.from({ length: of }, (_, number) => duesIn({ number, of })).flat()
+    assert.deepEqual(
+      together.sort((a, b) => a - b),
+      one,
+    )
+    // Of 20.5 a second, the 21st begins within it.
+    assert.equal(one.length, 9 * 25)
+  })
 
 /** Plays a course in virtual time; room(ms) says whether the servers have room then. @param {Course} course @param {number} endMs @param {(ms: number) => boolean} room */
 const playedTicks = (course, endMs, room) => {

@@ -78,6 +78,50 @@ for (const [totalAgents, threads, chunks] of cutsOf(['1 2 3', '1 8 10', '3 2 4',
     assert.equal(led, chunks)
   })
 
+/** Items of a part in each tick. @param {Plan} part */
+const itemsByTick = (part) => {
+  const { rangeOf } = turnsOf(part)
+  return Array.from({ length: part.chunks }, (_, k) =>
+    part.agents.reduce((sum, _, a) => sum + (rangeOf(a, k)?.count ?? 0), 0),
+  )
+}
+
+/** By how much the items of a window differ from an equal part, at most. @param {number[]} own @param {number[]} all @param {number} ticks @param {number} of */
+const mostApart = (own, all, ticks, of) => {
+  let most = 0
+  for (let from = 0; from < all.length; from++) {
+    let apart = 0
+    for (let i = from; i < from + ticks; i++) apart += own[i % all.length] - all[i % all.length] / of
+    most = Math.max(most, Math.abs(apart))
+  }
+  return most
+}
+
+for (const threads of [2, 3, 5, 8])
+  test(`${threads} threads that take turns have equal items in any tenth of a second, within a turn`, () => {
+    for (const [totalAgents, chunks, quantity] of cutsOf([
+      ...['1 10 10000', '1 100 13000', '8 50 40000', '3 25 7500', '2 200 80000', '5 128 64000'],
+      ...['1 100 850', '8 200 10000', '7 90 1803'],
+    ])) {
+      const settings = /** @type {const} */ ({ quantity, totalAgents, chunks, threads })
+      const { parts } = partsIn(settings, upTo(totalAgents))
+      const byPart = parts.map(itemsByTick)
+      const all = Array.from({ length: chunks }, (_, k) => byPart.reduce((sum, own) => sum + own[k], 0))
+      const turnTicks = Math.max(1, Math.floor(chunks / 50))
+      const ofTurn = Math.max(...all) * turnTicks
+      // Where batches differ, a thread may change its place, so that it has two turns one after the other.
+      const turns = quantity % (totalAgents * chunks) === 0 ? 1 : 2
+      const shape = `${totalAgents} writers, ${chunks} ticks of ${quantity} items`
+      for (const [number, own] of byPart.entries()) {
+        const apart = mostApart(own, all, Math.ceil(chunks / 10), threads)
+        assert.ok(apart < turns * ofTurn + totalAgents, `${shape}: ${apart} apart, a turn has ${ofTurn}`)
+        const batch = Math.ceil(quantity / totalAgents / chunks)
+        const unequal = Math.abs(parts[number].items - quantity / threads)
+        assert.ok(unequal <= batch + totalAgents * turnTicks + 1, `${shape}: ${unequal} items unequal`)
+      }
+    }
+  })
+
 test('threads do not take turns where a tick is for all of them, or ticks are not drawn apart', () => {
   const turns = (/** @type {Partial<Settings>} */ settings) =>
     partsIn({ quantity: 10_000, totalAgents: 2, chunks: 10, threads: 2, ...settings }, [1, 2]).parts.map(

@@ -71,21 +71,23 @@ const secondsWith = async (sample, more = {}) => {
 }
 const never = new AbortController().signal
 
-test('a second is of the phase in which it ended, though the window opens while threads still tell what they counted', async () => {
+test('a second is of the phase in which it ended, though the window opens while threads still tell what they counted', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   let phase = /** @type {'warm-up' | 'measuring'} */ ('warm-up')
   const { over: told, finish: tell } = deferred()
   const more = { gather: () => told, phase: () => phase }
   const { seconds, lines } = await secondsWith(() => Promise.resolve({ answers: 1 }), more)
   seconds.start()
-  const ended = seconds.stop(never)
+  t.mock.timers.tick(970)
   await turn()
   phase = 'measuring'
   tell()
-  await ended
+  await turn()
   assert.deepEqual(
-    lines.map(({ phase }) => phase),
+    lines.map((line) => line.phase),
     ['warm-up'],
   )
+  await seconds.stop(never)
 })
 
 test('a server that is silent at the end: the line is written without its answer, and the sums are those of the lines', async (t) => {
@@ -156,4 +158,23 @@ test('a second that fails is told, and the next ones are taken', async (t) => {
   fails = false
   await seconds.stop(never)
   assert.deepEqual([told, lines.length], [['no room'], 1])
+})
+
+test('other threads are asked once more at the end, before the last line and outside its limit', async () => {
+  const told = /** @type {string[]} */ ([])
+  const seconds = everySecond(
+    /** @type {any} */ ({
+      elapsed: () => 500,
+      moment: () => ({ atMs: 500, epochMs: 0, overS: 0.5 }),
+      gather: async (/** @type {AbortSignal} */ last) => void told.push(last ? 'gathered last' : 'gathered'),
+      instruments: { second: async () => ({}) },
+      line: () => ({}),
+      write: () => told.push('written'),
+      shown: () => ({}),
+      show: () => {},
+    }),
+  )
+  seconds.start()
+  await seconds.stop(new AbortController().signal)
+  assert.deepEqual(told, ['gathered last', 'written'])
 })
