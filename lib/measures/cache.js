@@ -141,7 +141,7 @@ const ofServers = (window, own) => {
     masters,
     policy: rows[0]?.policy ?? null,
     fragmentation: per(sum('rss_bytes'), sum('memory_bytes')),
-    eviction_pct: per(sum('eviction_s'), sum('engine_cpu_s'), 100),
+    over_limit_pct: per(sum('over_limit_s'), sum('over_ms'), 1e5),
     limit_changed: limits.some((each) => each.length > 1),
   }
 }
@@ -164,7 +164,7 @@ const shape = S.object({
   deciles: S.nullable(S.list(S.figure)),
   ...S.each(['misses_per_s', 'source_per_s', 'most_at_once', 'stampede'], S.figure),
   ...S.each(['info_hit_pct', 'evicted_per_s', 'expired_per_s', 'memory_bytes', 'maxmemory_bytes'], S.figure),
-  ...S.each(['data_bytes', 'keys', 'fragmentation', 'eviction_pct'], S.figure),
+  ...S.each(['data_bytes', 'keys', 'fragmentation', 'over_limit_pct'], S.figure),
   masters: S.list(S.object({ address: S.text, ...S.each(['memory_bytes', 'data_bytes', 'keys'], S.figure) })),
   policy: S.note,
   limit_changed: S.flag,
@@ -199,9 +199,9 @@ const memoryWords = ({ memory_bytes: used, maxmemory_bytes: limit, policy, fragm
     of.keys !== null && `${count(of.keys)} keys`,
     of.evicted_per_s !== null && `${rate(of.evicted_per_s)} evicted/s`,
     of.expired_per_s !== null && of.expired_per_s > 0 && `${rate(of.expired_per_s)} expired/s`,
-    of.eviction_pct !== null &&
-      of.eviction_pct > 0 &&
-      `evicting takes ${percent(of.eviction_pct)} of the CPU`,
+    of.over_limit_pct !== null &&
+      of.over_limit_pct > 0 &&
+      `above its limit for ${percent(of.over_limit_pct)} of the time`,
     fragmentation !== null && `fragmentation ${fragmentation.toFixed(2)}`,
   ])
 
@@ -233,7 +233,7 @@ export const cacheSection = section('cache', shape, {
     'cache.expired_per_s': metric('expirations', 'rate', 'neither'),
     'cache.memory_bytes': metric('memory of the cache', 'bytes'),
     'cache.fragmentation': metric('fragmentation of memory', 'ratio'),
-    'cache.eviction_pct': metric('CPU that eviction takes', 'pct'),
+    'cache.over_limit_pct': metric('time above maxmemory', 'pct'),
     'cache.info_hit_pct': metric('hits by INFO', 'pct', 'more'),
     ...percentileMetrics('cache.hit_latency', 'hit', ['p50', 'p99', 'max']),
     ...percentileMetrics('cache.miss_latency', 'miss', ['p50', 'p99', 'max']),

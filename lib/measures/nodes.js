@@ -51,7 +51,7 @@ const fields = {
   evictions: amount('count'),
   keyspace_hits: amount('count'),
   keyspace_misses: amount('count'),
-  eviction_s: amount('s'),
+  over_limit_s: amount('s'),
   limits: counts(),
   commands: counts(),
   connections: amount('count'),

@@ -179,6 +179,22 @@ test('hits by INFO are of the same requests, though it answers beside the second
     assert.equal(alone, (920 / 1060) * 100)
 })
 
+test('time above maxmemory is a part of the time that servers were watched, however little of their CPU was used', () => {
+  const nodes = {
+    0: { role: 'master', over_ms: 10_000, over_limit_s: 3, engine_cpu_s: 0.5 },
+    1: { role: 'master', over_ms: 10_000, over_limit_s: 0, engine_cpu_s: 0.5 },
+    2: { role: 'replica', over_ms: 10_000, over_limit_s: 9, engine_cpu_s: 0.5 },
+  }
+  const known = /** @type {any} */ ({ window: { nodes }, plan: { cache: {}, totalAgents: 1 }, overS: 10 })
+  const of = /** @type {any} */ (cache.summary(known)).cache
+  assert.equal(of.over_limit_pct, 15)
+  const memory = { ...of, memory_bytes: 1e6, masters: [] }
+  const words = (/** @type {object} */ change) =>
+    JSON.stringify(cacheSection.rows({ cache: { ...memory, ...change } }))
+  assert.match(words({}), /above its limit for 15\.0 % of the time/)
+  assert.doesNotMatch(words({ over_limit_pct: 0 }), /above/)
+})
+
 test('misses a second are of the seconds in which they were counted, not of those of the servers', () => {
   const nodes = { 0: { role: 'master', over_ms: 7600, keyspace_hits: 1, keyspace_misses: 1 } }
   const cached = { 'cache.hits': 9600, 'cache.misses': 30_780, 'cache.fills': 16_200, 'cache.over_s': 8.1 }
