@@ -104,11 +104,12 @@ const infoPctOf = (rows, own) => {
   const [hits, misses] = ['keyspace_hits', 'keyspace_misses'].map((name) =>
     sumOf(rows.map((row) => row[name])),
   )
-  if (hits === null || misses === null) return null
+  // Without a lookup on the masters there is nothing to compare with.
+  if (hits === null || misses === null || hits + misses === 0) return null
   if (own === null || rows.some(({ seen }) => !seen)) return per(hits, hits + misses, 100)
   const beside = (/** @type {'hit' | 'miss'} */ name, /** @type {number} */ counted) =>
     rows.reduce((left, row) => {
-      const part = (row.keyspace_hits + row.keyspace_misses) / (hits + misses || 1)
+      const part = (row.keyspace_hits + row.keyspace_misses) / (hits + misses)
       return left - (row.seen[name] ?? 0) * part
     }, counted)
   const found = hits + beside('hit', own.hits)
@@ -399,6 +400,8 @@ export const cache = measure({
         most_at_once: window['cache.at_once'] ?? null,
         stampede: window['cache.stampede'] ?? null,
         ...ofServer,
+        // Replicas count the reads that they answer.
+        info_hit_pct: (plan.reads ?? 'master') === 'master' ? ofServer.info_hit_pct : null,
         policy: ofServer.policy ?? plan.cache.policy,
         hit_latency_us: percentilesIn(window.hit_us),
         miss_latency_us: percentilesIn(window.miss_us),

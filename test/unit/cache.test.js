@@ -177,6 +177,12 @@ test('hits by INFO are of the same requests, though it answers beside the second
   assert.equal(infoOf([half, half]), 90)
   for (const alone of [infoOf([counted]), infoOf([{ ...counted, seen: { hit: 1 } }], { totalAgents: 2 })])
     assert.equal(alone, (920 / 1060) * 100)
+  // Reads that replicas answer are counted there.
+  for (const reads of ['replica', 'any', 'nearest'])
+    assert.equal(infoOf([{ ...counted, seen: {} }], { totalAgents: 1, reads }), null)
+  const none = { keyspace_hits: 0, keyspace_misses: 0, seen: { hit: 0, miss: 0 } }
+  assert.equal(infoOf([none]), null)
+  assert.notEqual(infoOf([counted], { totalAgents: 1, reads: 'master' }), null)
 })
 
 test('time above maxmemory is a part of the time that servers were watched, however little of their CPU was used', () => {
