@@ -116,32 +116,58 @@ const infoPctOf = (rows, own) => {
   return per(found, found + misses + beside('miss', own.misses), 100)
 }
 
+/**
+ * After a failover two nodes have been the master of a shard: what it holds is what the one that answered last has.
+ * @param {readonly Folded[]} rows of masters
+ * @returns {Folded[]}
+ */
+const lastOfEachShard = (rows) => {
+  /** @type {Map<number | string, Folded>} */
+  const last = new Map()
+  for (const row of rows) {
+    const key = row.shard ?? row.address
+    const other = last.get(key)
+    if (!other || (other.answered_ms ?? -1) < (row.answered_ms ?? -1)) last.set(key, row)
+  }
+  return [...last.values()]
+}
+
+/** How long the shards were watched, one master after another: the longest. @param {readonly Folded[]} rows of masters */
+const longestMs = (rows) => {
+  /** @type {Map<number | string, number>} */
+  const sums = new Map()
+  for (const { shard, address, over_ms: ms } of rows)
+    sums.set(shard ?? address, (sums.get(shard ?? address) ?? 0) + (ms ?? 0))
+  return Math.max(0, ...sums.values())
+}
+
 /** @param {Folded} window @param {Parameters<typeof infoPctOf>[1]} own */
 const ofServers = (window, own) => {
   /** @type {Folded[]} */
   const rows = Object.values(window.nodes ?? {}).filter(({ role }) => role === 'master')
-  const sum = (/** @type {string} */ name) => sumOf(rows.map((row) => row[name]))
+  const now = lastOfEachShard(rows)
+  const sum = (/** @type {string} */ name, of = rows) => sumOf(of.map((row) => row[name]))
   // Between the first and the last INFO of the window.
-  const overS = Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0)) / 1000
-  const masters = rows.map(({ address, memory_bytes = null, held }) => ({
+  const overS = longestMs(rows) / 1000
+  const masters = now.map(({ address, memory_bytes = null, held }) => ({
     address,
     memory_bytes,
     data_bytes: held ? Math.round(held.bytes / held.n) : null,
     keys: held ? Math.round(held.keys / held.n) : null,
   }))
-  const limits = rows.map((row) => Object.keys(row.limits ?? { 0: 1 }).map(Number))
+  const limits = now.map((row) => Object.keys(row.limits ?? { 0: 1 }).map(Number))
   const isLimited = limits.every(([limit]) => limit > 0)
   return {
     info_hit_pct: infoPctOf(rows, own),
     evicted_per_s: per(sum('evictions'), overS),
     expired_per_s: per(sum('expirations'), overS),
-    memory_bytes: sum('memory_bytes'),
+    memory_bytes: sum('memory_bytes', now),
     maxmemory_bytes: isLimited ? sumOf(limits.map(([limit]) => limit)) : null,
     data_bytes: sumOf(masters.map((one) => one.data_bytes)),
     keys: sumOf(masters.map((one) => one.keys)),
     masters,
-    policy: rows[0]?.policy ?? null,
-    fragmentation: per(sum('rss_bytes'), sum('memory_bytes')),
+    policy: now[0]?.policy ?? null,
+    fragmentation: per(sum('rss_bytes', now), sum('memory_bytes', now)),
     over_limit_pct: per(sum('over_limit_s'), sum('over_ms'), 1e5),
     limit_changed: limits.some((each) => each.length > 1),
   }

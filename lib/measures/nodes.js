@@ -75,6 +75,8 @@ const amountsOf = (row) => {
   Object.assign(amounts, { address, shard, role, at_ms })
   for (const name of gauges) if (row[name] != null) amounts[name] = row[name]
   if (typeof memory_bytes === 'number') amounts.memory_bytes = memory_bytes
+  // A node that is gone has rows, too.
+  if (typeof row.keys === 'number') amounts.answered_ms = at_ms
   if (cpu_upper_bound) amounts.cpu_upper_bound = cpu_upper_bound
   Object.assign(amounts, partOf(row))
   // For their means over the seconds.
