@@ -31,8 +31,8 @@ import { note } from './warnings.js'
  * @property {number} fills requests of the source
  * @property {number} coalesced misses that waited for the fill of another
  * @property {number} invalidated
- * @property {number} atOnce most requests at the source
- * @property {number} stampede most of them for one key
+ * @property {number} atOnce most requests that the source read at once, without those that waited for it
+ * @property {number} stampede most fills of one key at once, from the miss until it was written
  * @property {Times | null} hitTimes
  * @property {Times | null} missTimes
  * @property {((n: number, isHit: boolean) => void) | null} decile null: items are not popular by rank
@@ -238,7 +238,7 @@ const sourceWords = ({ source_per_s: perS, most_at_once: most, stampede, coalesc
   facts([
     `${rate(perS)} requests/s`,
     most !== null && most > 0 && `at most ${count(most)} at once`,
-    stampede !== null && stampede > 1 && `${count(stampede)} of them for one key`,
+    stampede !== null && stampede > 1 && `${count(stampede)} fills of one key at once`,
     coalesced > 0 && `${count(coalesced)} waited for the same key`,
   ])
 
@@ -255,7 +255,7 @@ export const cacheSection = section('cache', shape, {
     'cache.misses_per_s': metric('misses', 'rate'),
     'cache.source_per_s': metric('requests of the source', 'rate'),
     'cache.most_at_once': metric('requests at the source at once', 'count'),
-    'cache.stampede': metric('requests of the source for one key at once', 'count'),
+    'cache.stampede': metric('fills of one key at once', 'count'),
     'cache.evicted_per_s': metric('evictions', 'rate', 'neither'),
     'cache.expired_per_s': metric('expirations', 'rate', 'neither'),
     'cache.memory_bytes': metric('memory of the cache', 'bytes'),

@@ -117,9 +117,11 @@ test('a source answers so many at once, the others in their order, and what it h
   /** @type {{ then: (one: string) => void, one: string }[]} */
   const timers = []
   const read = /** @type {string[]} */ ([])
+  const begun = /** @type {number[]} */ ([])
   const source = sourceOf({
     missTime: '5ms',
     missConcurrency: 2,
+    onBegin: (atOnce) => begun.push(atOnce),
     onRead: (/** @type {string} */ one) => read.push(one),
     machine: {
       random: () => 0.5,
@@ -141,6 +143,7 @@ test('a source answers so many at once, the others in their order, and what it h
   assert.deepEqual(source.end().sort(), ['c', 'd', 'e'])
   answer(2)
   assert.deepEqual(read, ['b', 'a'], 'it has ended')
+  assert.deepEqual(begun, [1, 2, 2, 2], 'those that wait are not at the source')
 })
 
 test('ranks follow popularity where it shifts, and items where they are replaced', () => {
