@@ -444,7 +444,7 @@ export interface WriteResult extends Result {
     data_bytes: number | null
     keys: number | null
     fragmentation: number | null
-    eviction_pct: number | null
+    over_limit_pct: number | null
     masters: { address: string; memory_bytes: number | null; data_bytes: number | null; keys: number | null }[]
     policy: string | null
     limit_changed: boolean

@@ -1,7 +1,6 @@
 // CloudWatch's numbers of a run, read until they have settled.
 
 import { errorOf } from '../base/errors.js'
-import { mean } from '../base/sums.js'
 import { endpointOf } from '../servers/address.js'
 import { endpointIn } from '../servers/elasticache.js'
 import { CloudWatchError, cachesOf } from './caches.js'
@@ -16,7 +15,7 @@ import { CloudWatchError, cachesOf } from './caches.js'
  * @property {'node' | 'serverless'} kind
  * @property {string | null} address of the run's node, where the names show it
  * @property {'master' | 'replica' | null} role as IsMaster says
- * @property {Record<string, number>} means of each metric over the minutes
+ * @property {Record<string, number>} means of each metric over the minutes; of a sum, events a minute
  * @property {Record<string, [at_ms: number, value: number][]>} points by metric; at_ms: where the minute begins, after
  *   the start of the run
  *
@@ -187,6 +186,13 @@ const SERVERLESS_METRICS = Object.freeze([
   ...all('Average', ['CurrConnections', 'BytesUsedForCache', 'CurrItems']),
 ])
 
+/** Metrics that count events. */
+const SUMS = new Set(
+  [...NODE_METRICS, ...SERVERLESS_METRICS].flatMap(({ name, statistic }) =>
+    statistic === 'Sum' ? [name] : [],
+  ),
+)
+
 /** Until these have points, the numbers have not settled; other metrics are published only where something happened. */
 const EXPECTED = Object.freeze({
   node: ['CPUUtilization', 'EngineCPUUtilization'],
@@ -335,12 +341,16 @@ const settled = async ({ read, caches, window }, waiting) => {
 const figuresOf = ({ id, kind, address }, points, beginMs) => {
   const known = Object.entries(points).filter(([, list]) => list.length > 0)
   const master = points.IsMaster?.at(-1)?.value
+  // A sum may have no point in a minute without events; a minute without any point is not known yet.
+  const minutes = new Set(known.flatMap(([, list]) => list.map(({ t }) => t))).size
+  const meanOf = (/** @type {string} */ name, /** @type {readonly { value: number }[]} */ list) =>
+    list.reduce((sum, { value }) => sum + value, 0) / (SUMS.has(name) ? minutes : list.length)
   return {
     id,
     kind,
     address,
     role: master === undefined ? null : master > 0 ? 'master' : 'replica',
-    means: Object.fromEntries(known.map(([name, list]) => [name, mean(list.map(({ value }) => value))])),
+    means: Object.fromEntries(known.map(([name, list]) => [name, meanOf(name, list)])),
     points: Object.fromEntries(
       known.map(([name, list]) => [name, list.map(({ t, value }) => [t - beginMs, value])]),
     ),

@@ -31,8 +31,8 @@ import { note } from './warnings.js'
  * @property {number} fills requests of the source
  * @property {number} coalesced misses that waited for the fill of another
  * @property {number} invalidated
- * @property {number} atOnce most requests at the source
- * @property {number} stampede most of them for one key
+ * @property {number} atOnce most requests that the source read at once, without those that waited for it
+ * @property {number} stampede most fills of one key at once, from the miss until it was written
  * @property {Times | null} hitTimes
  * @property {Times | null} missTimes
  * @property {((n: number, isHit: boolean) => void) | null} decile null: items are not popular by rank
@@ -104,44 +104,71 @@ const infoPctOf = (rows, own) => {
   const [hits, misses] = ['keyspace_hits', 'keyspace_misses'].map((name) =>
     sumOf(rows.map((row) => row[name])),
   )
-  if (hits === null || misses === null) return null
+  // Without a lookup on the masters there is nothing to compare with.
+  if (hits === null || misses === null || hits + misses === 0) return null
   if (own === null || rows.some(({ seen }) => !seen)) return per(hits, hits + misses, 100)
   const beside = (/** @type {'hit' | 'miss'} */ name, /** @type {number} */ counted) =>
     rows.reduce((left, row) => {
-      const part = (row.keyspace_hits + row.keyspace_misses) / (hits + misses || 1)
+      const part = (row.keyspace_hits + row.keyspace_misses) / (hits + misses)
       return left - (row.seen[name] ?? 0) * part
     }, counted)
   const found = hits + beside('hit', own.hits)
   return per(found, found + misses + beside('miss', own.misses), 100)
 }
 
+/**
+ * After a failover two nodes have been the master of a shard: what it holds is what the one that answered last has.
+ * @param {readonly Folded[]} rows of masters
+ * @returns {Folded[]}
+ */
+const lastOfEachShard = (rows) => {
+  /** @type {Map<number | string, Folded>} */
+  const last = new Map()
+  for (const row of rows) {
+    const key = row.shard ?? row.address
+    const other = last.get(key)
+    if (!other || (other.answered_ms ?? -1) < (row.answered_ms ?? -1)) last.set(key, row)
+  }
+  return [...last.values()]
+}
+
+/** How long the shards were watched, one master after another: the longest. @param {readonly Folded[]} rows of masters */
+const longestMs = (rows) => {
+  /** @type {Map<number | string, number>} */
+  const sums = new Map()
+  for (const { shard, address, over_ms: ms } of rows)
+    sums.set(shard ?? address, (sums.get(shard ?? address) ?? 0) + (ms ?? 0))
+  return Math.max(0, ...sums.values())
+}
+
 /** @param {Folded} window @param {Parameters<typeof infoPctOf>[1]} own */
 const ofServers = (window, own) => {
   /** @type {Folded[]} */
   const rows = Object.values(window.nodes ?? {}).filter(({ role }) => role === 'master')
-  const sum = (/** @type {string} */ name) => sumOf(rows.map((row) => row[name]))
+  const now = lastOfEachShard(rows)
+  const sum = (/** @type {string} */ name, of = rows) => sumOf(of.map((row) => row[name]))
   // Between the first and the last INFO of the window.
-  const overS = Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0)) / 1000
-  const masters = rows.map(({ address, memory_bytes = null, held }) => ({
+  const overS = longestMs(rows) / 1000
+  const masters = now.map(({ address, memory_bytes = null, held }) => ({
     address,
     memory_bytes,
     data_bytes: held ? Math.round(held.bytes / held.n) : null,
     keys: held ? Math.round(held.keys / held.n) : null,
   }))
-  const limits = rows.map((row) => Object.keys(row.limits ?? { 0: 1 }).map(Number))
+  const limits = now.map((row) => Object.keys(row.limits ?? { 0: 1 }).map(Number))
   const isLimited = limits.every(([limit]) => limit > 0)
   return {
     info_hit_pct: infoPctOf(rows, own),
     evicted_per_s: per(sum('evictions'), overS),
     expired_per_s: per(sum('expirations'), overS),
-    memory_bytes: sum('memory_bytes'),
+    memory_bytes: sum('memory_bytes', now),
     maxmemory_bytes: isLimited ? sumOf(limits.map(([limit]) => limit)) : null,
     data_bytes: sumOf(masters.map((one) => one.data_bytes)),
     keys: sumOf(masters.map((one) => one.keys)),
     masters,
-    policy: rows[0]?.policy ?? null,
-    fragmentation: per(sum('rss_bytes'), sum('memory_bytes')),
-    eviction_pct: per(sum('eviction_s'), sum('engine_cpu_s'), 100),
+    policy: now[0]?.policy ?? null,
+    fragmentation: per(sum('rss_bytes', now), sum('memory_bytes', now)),
+    over_limit_pct: per(sum('over_limit_s'), sum('over_ms'), 1e5),
     limit_changed: limits.some((each) => each.length > 1),
   }
 }
@@ -164,7 +191,7 @@ const shape = S.object({
   deciles: S.nullable(S.list(S.figure)),
   ...S.each(['misses_per_s', 'source_per_s', 'most_at_once', 'stampede'], S.figure),
   ...S.each(['info_hit_pct', 'evicted_per_s', 'expired_per_s', 'memory_bytes', 'maxmemory_bytes'], S.figure),
-  ...S.each(['data_bytes', 'keys', 'fragmentation', 'eviction_pct'], S.figure),
+  ...S.each(['data_bytes', 'keys', 'fragmentation', 'over_limit_pct'], S.figure),
   masters: S.list(S.object({ address: S.text, ...S.each(['memory_bytes', 'data_bytes', 'keys'], S.figure) })),
   policy: S.note,
   limit_changed: S.flag,
@@ -199,9 +226,9 @@ const memoryWords = ({ memory_bytes: used, maxmemory_bytes: limit, policy, fragm
     of.keys !== null && `${count(of.keys)} keys`,
     of.evicted_per_s !== null && `${rate(of.evicted_per_s)} evicted/s`,
     of.expired_per_s !== null && of.expired_per_s > 0 && `${rate(of.expired_per_s)} expired/s`,
-    of.eviction_pct !== null &&
-      of.eviction_pct > 0 &&
-      `evicting takes ${percent(of.eviction_pct)} of the CPU`,
+    of.over_limit_pct !== null &&
+      of.over_limit_pct > 0 &&
+      `above its limit for ${percent(of.over_limit_pct)} of the time`,
     fragmentation !== null && `fragmentation ${fragmentation.toFixed(2)}`,
   ])
 
@@ -211,7 +238,7 @@ const sourceWords = ({ source_per_s: perS, most_at_once: most, stampede, coalesc
   facts([
     `${rate(perS)} requests/s`,
     most !== null && most > 0 && `at most ${count(most)} at once`,
-    stampede !== null && stampede > 1 && `${count(stampede)} of them for one key`,
+    stampede !== null && stampede > 1 && `${count(stampede)} fills of one key at once`,
     coalesced > 0 && `${count(coalesced)} waited for the same key`,
   ])
 
@@ -228,12 +255,12 @@ export const cacheSection = section('cache', shape, {
     'cache.misses_per_s': metric('misses', 'rate'),
     'cache.source_per_s': metric('requests of the source', 'rate'),
     'cache.most_at_once': metric('requests at the source at once', 'count'),
-    'cache.stampede': metric('requests of the source for one key at once', 'count'),
+    'cache.stampede': metric('fills of one key at once', 'count'),
     'cache.evicted_per_s': metric('evictions', 'rate', 'neither'),
     'cache.expired_per_s': metric('expirations', 'rate', 'neither'),
     'cache.memory_bytes': metric('memory of the cache', 'bytes'),
     'cache.fragmentation': metric('fragmentation of memory', 'ratio'),
-    'cache.eviction_pct': metric('CPU that eviction takes', 'pct'),
+    'cache.over_limit_pct': metric('time above maxmemory', 'pct'),
     'cache.info_hit_pct': metric('hits by INFO', 'pct', 'more'),
     ...percentileMetrics('cache.hit_latency', 'hit', ['p50', 'p99', 'max']),
     ...percentileMetrics('cache.miss_latency', 'miss', ['p50', 'p99', 'max']),
@@ -399,6 +426,8 @@ export const cache = measure({
         most_at_once: window['cache.at_once'] ?? null,
         stampede: window['cache.stampede'] ?? null,
         ...ofServer,
+        // Replicas count the reads that they answer.
+        info_hit_pct: (plan.reads ?? 'master') === 'master' ? ofServer.info_hit_pct : null,
         policy: ofServer.policy ?? plan.cache.policy,
         hit_latency_us: percentilesIn(window.hit_us),
         miss_latency_us: percentilesIn(window.miss_us),

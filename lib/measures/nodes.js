@@ -51,7 +51,7 @@ const fields = {
   evictions: amount('count'),
   keyspace_hits: amount('count'),
   keyspace_misses: amount('count'),
-  eviction_s: amount('s'),
+  over_limit_s: amount('s'),
   limits: counts(),
   commands: counts(),
   connections: amount('count'),
@@ -75,6 +75,8 @@ const amountsOf = (row) => {
   Object.assign(amounts, { address, shard, role, at_ms })
   for (const name of gauges) if (row[name] != null) amounts[name] = row[name]
   if (typeof memory_bytes === 'number') amounts.memory_bytes = memory_bytes
+  // A node that is gone has rows, too.
+  if (typeof row.keys === 'number') amounts.answered_ms = at_ms
   if (cpu_upper_bound) amounts.cpu_upper_bound = cpu_upper_bound
   Object.assign(amounts, partOf(row))
   // For their means over the seconds.

@@ -17,7 +17,7 @@ import { addressOf } from '../servers/address.js'
  * @property {number} evicted
  * @property {number} keyspaceHits of lookups
  * @property {number} keyspaceMisses
- * @property {number} evictionS how long it was above its maxmemory: what evicting took
+ * @property {number} overLimitS how long evicting could not get it below its maxmemory; where it can, this stays 0
  * @property {number} threaded reads and writes that io-threads did; 0 where the server has none
  * @property {number} connections that were accepted
  *
@@ -160,7 +160,7 @@ export const reading = ({ fields, commands, databases, replicas }, atMs) => {
       evicted: number('evicted_keys'),
       keyspaceHits: number('keyspace_hits'),
       keyspaceMisses: number('keyspace_misses'),
-      evictionS: number('total_eviction_exceeded_time') / 1000,
+      overLimitS: number('total_eviction_exceeded_time') / 1000,
       threaded: (number('io_threaded_reads_processed') || 0) + (number('io_threaded_writes_processed') || 0),
       connections: number('total_connections_received'),
     },

@@ -37,7 +37,7 @@ import { difference, finite, flushesBetween, reading, wasRestarted } from './nod
  * @property {number | null} evictions
  * @property {number | null} keyspace_hits
  * @property {number | null} keyspace_misses
- * @property {number | null} eviction_s
+ * @property {number | null} over_limit_s
  * @property {true} [cpu_upper_bound] threads waited in a loop: no more CPU than this was used
  * @property {Record<string, CommandUse>} commands
  * @property {number | null} [connections] that it accepted
@@ -99,7 +99,7 @@ const rates = (delta) => ({
   evictions: finite(delta.evicted),
   keyspace_hits: finite(delta.keyspaceHits),
   keyspace_misses: finite(delta.keyspaceMisses),
-  eviction_s: finite(delta.evictionS),
+  over_limit_s: finite(delta.overLimitS),
   commands: delta.commands,
   connections: finite(delta.connections),
 })

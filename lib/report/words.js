@@ -210,24 +210,39 @@ export const cacheRows = ({ cloudwatch, nodes }) =>
       ]),
     }))
 
-/** What CloudWatch says that a node's own limits did, by metric, and in whose words. @type {readonly (readonly [metrics: readonly string[], words: (id: string, value: number) => string])[]} */
+/**
+ * Events a minute from which on they count. Fewer than one packet a second are short bursts, which do not limit a load; a
+ * connection, command or write that is refused is a fault by itself.
+ */
+const leastPackets = 60
+const leastRefused = 1
+
+/**
+ * What CloudWatch says that a node's own limits did: by metric, from how many events a minute on, and in whose words.
+ * @type {readonly (readonly [metrics: readonly string[], least: number, words: (id: string, value: number) => string])[]}
+ */
 const limits = [
   [
     ['NetworkBandwidthInAllowanceExceeded', 'NetworkBandwidthOutAllowanceExceeded'],
+    leastPackets,
     (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its bandwidth)`,
   ],
   [
     ['NetworkPacketsPerSecondAllowanceExceeded'],
+    leastPackets,
     (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its packet rate)`,
   ],
   [
     ['NetworkConntrackAllowanceExceeded'],
+    leastRefused,
     (id, n) => `the network of ${id} was the limit (${count(n)} packets a minute over its connections)`,
   ],
-  [['ThrottledCmds'], (id, n) => `${id} throttled ${count(n)} commands a minute`],
-  [['TrafficManagementActive'], (id) => `${id} held back traffic`],
+  [['ThrottledCmds'], leastRefused, (id, n) => `${id} throttled ${count(n)} commands a minute`],
+  // 1 in a minute in which it was active.
+  [['TrafficManagementActive'], Number.MIN_VALUE, (id) => `${id} held back traffic`],
   [
     ['DurabilityBufferExceededErrorCount'],
+    leastRefused,
     (id, n) => `${id} refused ${count(n)} writes a minute: its durable log was behind`,
   ],
 ]
@@ -238,9 +253,9 @@ const fewCredits = 1
 /** The first limit that a node has reached by CloudWatch; null: none is known. @param {Pick<RunDocument, 'cloudwatch'>} run */
 export const nodeLimit = ({ cloudwatch }) => {
   for (const { id, means, points } of cloudwatch?.nodes ?? []) {
-    for (const [metrics, words] of limits) {
+    for (const [metrics, least, words] of limits) {
       const value = metrics.reduce((sum, name) => sum + (means[name] ?? 0), 0)
-      if (value > 0) return words(id, value)
+      if (value >= least) return words(id, value)
     }
     const credits = (points.CPUCreditBalance ?? []).map(([, value]) => value)
     if (credits.length > 0 && Math.min(...credits) < fewCredits)

@@ -97,6 +97,8 @@ const predictedIn = (curve, { measured, filled = null }) => {
 export const curveOf = (about) => {
   const { plan, offered, measured, eviction, overhead = usualOverhead } = about
   if (!plan.cache || !plan.clients || plan.rates || offered === 0 || offered > mostRequests) return null
+  // A read of a replica does not touch what its master evicts by.
+  if ((plan.reads ?? 'master') !== 'master') return null
   const { policy, data_bytes: bytes, keys } = measured
   const there = bytes !== null && keys ? { bytes, keys } : null
   const masters = mastersIn(about)

@@ -26,8 +26,8 @@ export const regionOf = (code) => {
   return found ? `${found[1]}-${entryOf(directions, found[2])}-${found[3]}` : null
 }
 
-/** A node's name ends in its number; in cluster mode the shard's number comes before it. */
-const member = /^(.+?)-(?:\d{4}-)?\d{3}$/
+/** A node's name ends in its number; in cluster mode the shard's number, 0001 to 0500, comes before it. */
+const member = /^(.+?)-(?:0[0-5]\d\d-)?\d{3}$/
 
 /** The group of a node; null: it has none. @param {string} id */
 export const groupOf = (id) => member.exec(id)?.[1] ?? null

@@ -166,6 +166,7 @@ describe('caches', { concurrency: 1 }, () => {
     assert.ok(one.coalesced > 0 && one.fills < plain.fills, `${one.fills} fills, ${plain.fills} without`)
     const few = await played('--with coalesce,miss-concurrency=2 --prefix c:')
     assert.ok(few.miss_latency_us.max > 60_000, `${few.miss_latency_us.max} us: others wait for the source`)
+    assert.equal(few.most_at_once, 2)
   })
 
   test('in a cluster, also keys of one request: a command for each slot, and the request counts when all are answered', async (t) => {

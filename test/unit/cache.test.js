@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { linearRegression } from 'simple-statistics'
 import { sourceOf } from '../../lib/loads/clients/cache.js'
 import { cache, cacheSection, curveSection, shareOfHits } from '../../lib/measures/cache.js'
+import { nodes } from '../../lib/measures/nodes.js'
 import { isWarm, trendChance } from '../../lib/run/window.js'
 import { addDistinct } from '../../lib/traffic/batches.js'
 import { drawsOf, ranksOf } from '../../lib/traffic/items.js'
@@ -116,9 +117,11 @@ test('a source answers so many at once, the others in their order, and what it h
   /** @type {{ then: (one: string) => void, one: string }[]} */
   const timers = []
   const read = /** @type {string[]} */ ([])
+  const begun = /** @type {number[]} */ ([])
   const source = sourceOf({
     missTime: '5ms',
     missConcurrency: 2,
+    onBegin: (atOnce) => begun.push(atOnce),
     onRead: (/** @type {string} */ one) => read.push(one),
     machine: {
       random: () => 0.5,
@@ -140,6 +143,7 @@ test('a source answers so many at once, the others in their order, and what it h
   assert.deepEqual(source.end().sort(), ['c', 'd', 'e'])
   answer(2)
   assert.deepEqual(read, ['b', 'a'], 'it has ended')
+  assert.deepEqual(begun, [1, 2, 2, 2], 'those that wait are not at the source')
 })
 
 test('ranks follow popularity where it shifts, and items where they are replaced', () => {
@@ -177,6 +181,59 @@ test('hits by INFO are of the same requests, though it answers beside the second
   assert.equal(infoOf([half, half]), 90)
   for (const alone of [infoOf([counted]), infoOf([{ ...counted, seen: { hit: 1 } }], { totalAgents: 2 })])
     assert.equal(alone, (920 / 1060) * 100)
+  // Reads that replicas answer are counted there.
+  for (const reads of ['replica', 'any', 'nearest'])
+    assert.equal(infoOf([{ ...counted, seen: {} }], { totalAgents: 1, reads }), null)
+  const none = { keyspace_hits: 0, keyspace_misses: 0, seen: { hit: 0, miss: 0 } }
+  assert.equal(infoOf([none]), null)
+  assert.notEqual(infoOf([counted], { totalAgents: 1, reads: 'master' }), null)
+})
+
+test('time above maxmemory is a part of the time that servers were watched, however little of their CPU was used', () => {
+  const nodes = {
+    0: { role: 'master', over_ms: 10_000, over_limit_s: 3, engine_cpu_s: 0.5 },
+    1: { role: 'master', over_ms: 10_000, over_limit_s: 0, engine_cpu_s: 0.5 },
+    2: { role: 'replica', over_ms: 10_000, over_limit_s: 9, engine_cpu_s: 0.5 },
+  }
+  const known = /** @type {any} */ ({ window: { nodes }, plan: { cache: {}, totalAgents: 1 }, overS: 10 })
+  const of = /** @type {any} */ (cache.summary(known)).cache
+  assert.equal(of.over_limit_pct, 15)
+  const memory = { ...of, memory_bytes: 1e6, masters: [] }
+  const words = (/** @type {object} */ change) =>
+    JSON.stringify(cacheSection.rows({ cache: { ...memory, ...change } }))
+  assert.match(words({}), /above its limit for 15\.0 % of the time/)
+  assert.doesNotMatch(words({ over_limit_pct: 0 }), /above/)
+})
+
+test('after a failover a shard has the memory of its new master, and the evictions of both', () => {
+  const held = (/** @type {number} */ keys) => ({
+    memory_bytes: 3e6,
+    data_bytes: 2e6,
+    rss_bytes: 3.3e6,
+    keys,
+  })
+  const limited = { maxmemory: 4e6, policy: 'allkeys-lru', over_ms: 1000, evictions: 500 }
+  const row = (/** @type {string} */ address, /** @type {number} */ shard, /** @type {number} */ keys) => ({
+    ...{ address, shard, role: 'master', ...held(keys), ...limited },
+  })
+  const { nodes: field } = nodes.record
+  let folded = null
+  for (let s = 0; s < 20; s++) {
+    const at = { at_ms: s * 1000 }
+    // The dead one has a row with the time of the sample, which is later than the answers of the others.
+    const dead = { address: 'a', shard: 1, role: 'master', at_ms: s * 1000 + 40, gap: 'refused' }
+    const lines = s < 10 ? [{ ...row('a', 1, 100), ...at }] : [dead, { ...row('b', 1, 110), ...at }]
+    folded = field.overTime(folded, [...lines, { ...row('c', 2, 90), ...at }])
+  }
+  const known = /** @type {any} */ ({
+    window: { nodes: folded },
+    plan: { cache: {}, totalAgents: 1 },
+    overS: 20,
+  })
+  const of = /** @type {any} */ (cache.summary(known)).cache
+  assert.deepEqual([of.memory_bytes, of.maxmemory_bytes, of.data_bytes, of.keys], [6e6, 8e6, 4e6, 200])
+  assert.deepEqual(valuesOf(of.masters, 'address').sort(), ['b', 'c'])
+  assert.deepEqual([of.evicted_per_s, of.policy], [1000, 'allkeys-lru'])
 })
 
 test('misses a second are of the seconds in which they were counted, not of those of the servers', () => {

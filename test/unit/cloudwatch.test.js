@@ -42,7 +42,8 @@ test('names of endpoints', () => {
   for (const host of ['10.0.0.1', 'cache.example.com', 'items.abc123.0001.moon1.cache.amazonaws.com', '::1'])
     assert.equal(endpointIn(host), null, host)
   assert.equal(regionOf('mec1'), 'me-central-1')
-  assert.deepEqual(['items-0001-002', 'my-items-001', 'items'].map(groupOf), ['items', 'my-items', null])
+  const ids = ['items-0001-002', 'items-0500-001', 'my-items-001', 'feed-2024-001', 'items']
+  assert.deepEqual(ids.map(groupOf), ['items', 'items', 'my-items', 'feed-2024', null])
 })
 
 test('minutes that lie wholly in the measured time', () => {
@@ -127,6 +128,16 @@ describe('reading', () => {
     assert.deepEqual([StartTime, EndTime], [new Date(fromMs), new Date(fromMs + 2 * minute)])
     assert.equal(MetricDataQueries.length, NODE_METRICS.length)
     assert.ok(MetricDataQueries.every(({ MetricStat }) => MetricStat?.Period === 60))
+  })
+
+  test('a sum that is published in one minute alone is spread over all of them', async () => {
+    const once = asked((query) => {
+      const throttled = query.MetricStat?.Metric?.MetricName === 'NetworkConntrackAllowanceExceeded'
+      return throttled ? [[fromMs + minute, 600]] : both(query)
+    }, longAfter)
+    const [{ means, points }] = (await once.fetched()).nodes
+    assert.deepEqual(points.NetworkConntrackAllowanceExceeded, [[110_000, 600]])
+    assert.deepEqual([means.NetworkConntrackAllowanceExceeded, means.CPUUtilization], [300, 15])
   })
 
   test('points that come late, and change once more, are waited for', async () => {
@@ -271,7 +282,7 @@ describe('the limits of a node', () => {
 
   for (const [name, values, words] of rowsOf(`
 NetworkBandwidthOutAllowanceExceeded -> 0 2400 -> the network of items-001 was the limit (1,200 packets a minute over its bandwidth)
-NetworkPacketsPerSecondAllowanceExceeded -> 7 7 -> the network of items-001 was the limit (7 packets a minute over its packet rate)
+NetworkPacketsPerSecondAllowanceExceeded -> 70 70 -> the network of items-001 was the limit (70 packets a minute over its packet rate)
 NetworkConntrackAllowanceExceeded -> 3 3 -> the network of items-001 was the limit (3 packets a minute over its connections)
 ThrottledCmds -> 5 5 -> items-001 throttled 5 commands a minute
 TrafficManagementActive -> 0 1 -> items-001 held back traffic
@@ -290,5 +301,24 @@ CPUCreditBalance -> 12 0.4 -> the CPU credits of items-001 were used up
       NetworkBandwidthInAllowanceExceeded: [0, 0],
     })
     assert.doesNotMatch(head + bottleneck, /items-001/)
+  })
+
+  for (const name of [
+    'NetworkBandwidthInAllowanceExceeded',
+    'NetworkPacketsPerSecondAllowanceExceeded',
+    'NetworkConntrackAllowanceExceeded',
+    'ThrottledCmds',
+  ])
+    test(`one event of ${name} in ten minutes is no limit`, () => {
+      const { head, bottleneck } = brief({ [name]: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0] })
+      assert.doesNotMatch(head + bottleneck, /items-001/)
+    })
+
+  test('packets over both ways of the bandwidth add up', () => {
+    const both = {
+      NetworkBandwidthInAllowanceExceeded: [31, 31],
+      NetworkBandwidthOutAllowanceExceeded: [30, 30],
+    }
+    assert.match(brief(both).head, /\(61 packets a minute over its bandwidth\)$/)
   })
 })

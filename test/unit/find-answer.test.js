@@ -101,16 +101,23 @@ test('an answer names the rate, its interval and the part that is the limit, and
   assert.deepEqual([exitCodeOfFind(answer, []), exitCodeOfFind(answer, [broken])], [0, 99])
 })
 
-test('a node that held packets back is the limit, whatever else is busy; else its network is none', () => {
+test('a node that held packets back is the limit, after a thread that was full; else its network is none', () => {
   const cloudwatch = (/** @type {Record<string, number>} */ means) =>
     /** @type {any} */ ({ nodes: [{ id: 'items-001', means, points: {} }] })
-  const held = answered(conducted('steep'), {
-    confirmed: { cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 1200 }) },
-  })
+  const over = { confirmed: { cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 1200 }) } }
+  const held = answered(conducted('steep'), { ...over, lines: [] })
   assert.equal(held.limit?.part, 'node')
   const limit =
     /; above it latency.p99<20ms fails as the network of items-001 was the limit \(1,200 packets a minute over its bandwidth\)$/
   assert.match(find.sentence(held), limit)
+  const full = answered(conducted('steep'), over)
+  assert.equal(full.limit?.part, 'server')
+  assert.match(
+    find.sentence(full),
+    /10.0.0.3:6379 is 97.4 % busy, and the network of items-001 was the limit \(1,200/,
+  )
+  const few = { confirmed: { cloudwatch: cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 0.1 }) } }
+  assert.doesNotMatch(sentenceOf('steep', few), /items-001/)
   const calm = cloudwatch({ NetworkBandwidthOutAllowanceExceeded: 0 })
   const idle = { lines: [], confirmed: { cloudwatch: calm } }
   assert.match(sentenceOf('steep', idle), /: it may be the memory bandwidth or bursts$/)

@@ -166,6 +166,9 @@ test('where it is not known how many keys a fill wrote, nothing is predicted by 
     curveOf(/** @type {any} */ ({ ...about, filled }))?.predicted_pct
   assert.equal(predicted(null), null)
   assert.ok(Number(predicted(0)) < Number(predicted(12_000)))
+  for (const reads of ['replica', 'any', 'nearest'])
+    assert.equal(curveOf(/** @type {any} */ ({ ...about, plan: { ...about.plan, reads }, filled: 0 })), null)
+  assert.ok(curveOf(/** @type {any} */ ({ ...about, plan: { ...about.plan, reads: 'master' }, filled: 0 })))
 })
 
 test('masters with less room for keys than others have hits of their own', () => {

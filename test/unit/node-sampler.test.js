@@ -81,7 +81,7 @@ test('the first answer has gauges, the next ones differences', async () => {
     ...{ calls: 200, commands_per_s: 100, commands: { setex: { calls: 200, usec: 500 } } },
     ...{ net_in_bytes: 4000, net_out_bytes: 2000, info_bytes: textOf(lived(1)).length },
     ...{ expired: 20, evicted: 0, connections: null, repl_bytes: null, carried: 0, carried_asked: 0 },
-    ...{ expirations: 20, evictions: 0, keyspace_hits: null, keyspace_misses: null, eviction_s: null },
+    ...{ expirations: 20, evictions: 0, keyspace_hits: null, keyspace_misses: null, over_limit_s: null },
   })
 })
 

@@ -45,9 +45,9 @@ const busiest = (lines, role) => {
  * @returns {Limit}
  */
 export const limitOf = ({ seconds, lines, clients, cloudwatch }) => {
-  // A node that holds packets back is the limit, however busy its main thread is.
   const reached = cloudwatch && nodeLimit({ cloudwatch })
-  if (reached) return { part: 'node', value: null, words: reached }
+  // CloudWatch is of whole minutes, so that a part that was full in these seconds comes first.
+  const and = reached ? `, and ${reached}` : ''
   const within = linesIn(lines, seconds)
   const master = busiest(within, 'master')
   const replica = busiest(within, 'replica')
@@ -60,20 +60,22 @@ export const limitOf = ({ seconds, lines, clients, cloudwatch }) => {
     return {
       part: 'server',
       value: master.pct,
-      words: `the main thread of ${master.address} is ${percent(master.pct)} busy`,
+      words: `the main thread of ${master.address} is ${percent(master.pct)} busy${and}`,
     }
   if (replica && replica.pct >= busyPct)
     return {
       part: 'replica',
       value: replica.pct,
-      words: `the main thread of the replica ${replica.address} is ${percent(replica.pct)} busy`,
+      words: `the main thread of the replica ${replica.address} is ${percent(replica.pct)} busy${and}`,
     }
   if (clientPct >= busyPct)
     return {
       part: 'client',
       value: clientPct,
-      words: `the sending thread of the load generator is ${percent(clientPct)} busy`,
+      words: `the sending thread of the load generator is ${percent(clientPct)} busy${and}`,
     }
+  // Packets that a node holds back keep connections in use, too.
+  if (reached) return { part: 'node', value: null, words: reached }
   if (clients && placesPct >= busyPct)
     return {
       part: 'connections',

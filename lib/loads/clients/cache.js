@@ -33,9 +33,10 @@ import { ackedOf, none, recordsOf } from './operation.js'
  * @param {string} needs.missTime
  * @param {number | null} needs.missConcurrency null: all at once
  * @param {(one: T) => void} needs.onRead
+ * @param {(atOnce: number) => void} needs.onBegin with how many it reads now
  * @param {Pick<Machine, 'random' | 'timers'>} needs.machine
  */
-export const sourceOf = ({ missTime, missConcurrency, onRead, machine: { random, timers } }) => {
+export const sourceOf = ({ missTime, missConcurrency, onRead, onBegin, machine: { random, timers } }) => {
   const time = timesIn(missTime)
   if (!time) throw new TypeError(`no time: ${missTime}`)
   const most = missConcurrency ?? Number.POSITIVE_INFINITY
@@ -51,8 +52,12 @@ export const sourceOf = ({ missTime, missConcurrency, onRead, machine: { random,
       waiting.push(one)
       return
     }
-    if (time.meanMs === 0 && most === Number.POSITIVE_INFINITY) return onRead(one)
+    if (time.meanMs === 0 && most === Number.POSITIVE_INFINITY) {
+      onBegin(1)
+      return onRead(one)
+    }
     reading.add(one)
+    onBegin(reading.size)
     timers.setTimeout(answered, time.draw(random), one)
   }
   const answered = (/** @type {T} */ one) => {
@@ -142,7 +147,6 @@ class CacheRequest {
 const fillsOf = (counts) => {
   /** @type {Map<number, { count: number, fill: CacheRequest }>} */
   const known = new Map()
-  let atOnce = 0
   return {
     of: (/** @type {number} */ n) => known.get(n)?.fill ?? null,
     /** @param {CacheRequest} fill */
@@ -150,15 +154,12 @@ const fillsOf = (counts) => {
       const same = known.get(fill.n)
       if (same) same.count++
       else known.set(fill.n, { count: 1, fill })
-      atOnce++
       counts.fills++
-      if (atOnce > counts.atOnce) counts.atOnce = atOnce
       if ((same?.count ?? 1) > counts.stampede) counts.stampede = same?.count ?? 1
     },
     /** @param {CacheRequest} fill */
     remove(fill) {
       const same = known.get(fill.n)
-      atOnce--
       if (same && --same.count === 0) known.delete(fill.n)
     },
   }
@@ -231,6 +232,9 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
   const source = sourceOf({
     ...cache,
     machine: needs.machine,
+    onBegin(atOnce) {
+      if (atOnce > counts.atOnce) counts.atOnce = atOnce
+    },
     onRead(/** @type {CacheRequest} */ fill) {
       routing().begin(fill, clock())
       routing().outbox.end()
