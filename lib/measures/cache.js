@@ -36,6 +36,9 @@ import { note } from './warnings.js'
  * @property {Times | null} hitTimes
  * @property {Times | null} missTimes
  * @property {((n: number, isHit: boolean) => void) | null} decile null: items are not popular by rank
+ * @property {{ hits: number, misses: number }} late keys of the warm-up that were answered after it
+ * @property {boolean} isMeasuring
+ * @property {() => void} startMeasuring call before the first key that is measured
  */
 
 const parts = 10
@@ -355,9 +358,22 @@ export const cache = measure({
     const deciles = decilesOf(plan, elapsed)
     const none = { hits: 0, misses: 0, fills: 0, coalesced: 0, invalidated: 0, atOnce: 0, stampede: 0 }
     /** @type {CacheCounts} */
-    const seen = { ...none, hitTimes, missTimes, decile: deciles.add }
+    const seen = {
+      ...{ ...none, hitTimes, missTimes, decile: deciles.add },
+      ...{ late: { hits: 0, misses: 0 }, isMeasuring: false, startMeasuring },
+    }
     const whole = { hit: 0, miss: 0 }
     let saidS = 0
+    // A line ends a little before its second: what it has of the warm-up is left out.
+    function startMeasuring() {
+      seen.isMeasuring = true
+      if (seen.hits + seen.misses === 0) return
+      whole.hit += seen.hits
+      whole.miss += seen.misses
+      deciles.take()
+      Object.assign(seen, none)
+      saidS = elapsed() / 1000
+    }
     /** @type {number | null} */
     let overS = null
     return {
@@ -372,7 +388,10 @@ export const cache = measure({
         overS = Math.max(saidS, Math.min(elapsed(), endMs) / 1000)
       },
       /** Replies by their meaning, of the whole run. */
-      replies: () => ({ hit: whole.hit + seen.hits, miss: whole.miss + seen.misses }),
+      replies: () => ({
+        hit: whole.hit + seen.hits + seen.late.hits,
+        miss: whole.miss + seen.misses + seen.late.misses,
+      }),
       second() {
         const { hits, misses, atOnce, stampede } = seen
         const atS = overS ?? elapsed() / 1000
