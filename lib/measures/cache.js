@@ -36,7 +36,7 @@ import { note } from './warnings.js'
  * @property {Times | null} hitTimes
  * @property {Times | null} missTimes
  * @property {((n: number, isHit: boolean) => void) | null} decile null: items are not popular by rank
- * @property {{ hits: number, misses: number }} late keys of the warm-up that were answered after it
+ * @property {{ hits: number, misses: number }} late keys that were due in the warm-up, after its last line
  * @property {boolean} isMeasuring
  * @property {() => void} startMeasuring call before the first key that is measured
  */
@@ -343,6 +343,7 @@ export const cache = measure({
     ...namedFields('cache', added, amount('count')),
     'cache.at_once': worst('count'),
     'cache.stampede': worst('count'),
+    'cache.late': counts(),
     'cache.moments': counts(),
     'cache.over_s': length(),
     'cache.deciles': counts(),
@@ -368,8 +369,8 @@ export const cache = measure({
     function startMeasuring() {
       seen.isMeasuring = true
       if (seen.hits + seen.misses === 0) return
-      whole.hit += seen.hits
-      whole.miss += seen.misses
+      seen.late.hits += seen.hits
+      seen.late.misses += seen.misses
       deciles.take()
       Object.assign(seen, none)
       saidS = elapsed() / 1000
@@ -393,14 +394,16 @@ export const cache = measure({
         miss: whole.miss + seen.misses + seen.late.misses,
       }),
       second() {
-        const { hits, misses, atOnce, stampede } = seen
+        const { hits, misses, atOnce, stampede, late } = seen
         const atS = overS ?? elapsed() / 1000
-        whole.hit += hits
-        whole.miss += misses
+        whole.hit += hits + late.hits
+        whole.miss += misses + late.misses
+        seen.late = { hits: 0, misses: 0 }
         const found = {
           ...Object.fromEntries(added.map((name) => [`cache.${name}`, seen[name]])),
           'cache.at_once': atOnce,
           'cache.stampede': stampede,
+          'cache.late': late.hits + late.misses > 0 ? late : null,
           'cache.moments': momentsOf(hits, hits + misses, atS, atS - saidS),
           'cache.over_s': atS - saidS,
           'cache.deciles': deciles.take(),
