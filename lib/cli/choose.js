@@ -61,7 +61,9 @@ const secondsOfRun = (asked, servers) =>
 
 /** Every item is written once before the measurement; policies keep other keys than the fill after some requests for each. @param {Length} load */
 const warmUpOf = ({ items, rate, configs }) =>
-  Math.ceil(((items * (configs ? requestsOfKey : 1)) / rate + settleS) * 10) / 10
+  configs
+    ? Math.ceil((items * requestsOfKey) / rate + settleS)
+    : Math.ceil((items / rate + settleS) * 10) / 10
 
 /** @param {Asked} asked @param {number} servers */
 export const runsOf = (asked, servers) =>

@@ -345,7 +345,10 @@ export const partsOfFleet = (known) => {
     },
     server,
     ...(plan.cache && {
-      counts: { hit: own.whole['cache.hits'] ?? 0, miss: own.whole['cache.misses'] ?? 0 },
+      counts: {
+        hit: (own.whole['cache.hits'] ?? 0) + (own.whole['cache.late']?.hits ?? 0),
+        miss: (own.whole['cache.misses'] ?? 0) + (own.whole['cache.late']?.misses ?? 0),
+      },
     }),
     events: eventsOf(boxes),
     warnings: warningsOf(boxes),

@@ -14,7 +14,10 @@ const leastMs = 1000
 export const longestWarmUpMs = ({ warmUpMs, durationMs, intervals, periodMs, strategy }) => {
   if (warmUpMs !== 'auto') return warmUpMs
   const runMs = durationMs ?? (intervals ?? Number.POSITIVE_INFINITY) * periodMs
+  const { caches } = strategyNamed(strategy).play
   // A cache is warm when it is full.
-  const byMs = strategyNamed(strategy).play.caches ? Number.POSITIVE_INFINITY : settlesByMs
-  return Math.min(byMs, runMs / 2, Math.max(leastMs, runMs - keptMs))
+  const byMs = caches ? Number.POSITIVE_INFINITY : settlesByMs
+  const longestMs = Math.min(byMs, runMs / 2, Math.max(leastMs, runMs - keptMs))
+  // Hits are counted by whole seconds.
+  return caches && Number.isFinite(longestMs) ? Math.floor(longestMs / 1000) * 1000 : longestMs
 }

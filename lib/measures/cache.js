@@ -1,6 +1,6 @@
 // What a cache had of what it was asked for, how long hits and misses took, and what the source was asked; of the servers what they
 // evicted. The share of hits comes with an interval and a test for a trend: both follow from sums over the seconds.
-import { studentQuantile } from '../base/distributions.js'
+import { normalQuantile, studentQuantile } from '../base/distributions.js'
 import * as S from '../base/shape.js'
 import { exactly } from '../base/typed.js'
 import { bytes, count, facts, micros, percent, plainText, rate } from '../base/units.js'
@@ -36,6 +36,9 @@ import { note } from './warnings.js'
  * @property {Times | null} hitTimes
  * @property {Times | null} missTimes
  * @property {((n: number, isHit: boolean) => void) | null} decile null: items are not popular by rank
+ * @property {{ hits: number, misses: number }} late keys that were due in the warm-up, after its last line
+ * @property {boolean} isMeasuring
+ * @property {() => void} startMeasuring call before the first key that is measured
  */
 
 const parts = 10
@@ -62,9 +65,30 @@ const decilesOf = (plan, elapsed) => {
   }
 }
 
-/** What a second adds for the interval and the trend of the share: sums of weights, shares and times. @param {number} hits @param {number} keys @param {number} atS */
-const momentsOf = (hits, keys, atS) =>
-  keys > 0 ? { n: 1, hh: (hits * hits) / keys, th: atS * hits, tk: atS * keys, ttk: atS * atS * keys } : null
+// What is left at the end of a run is too short to count as a second.
+const leastSecondS = 0.5
+// The scatter of fewer seconds says too little: their trend is compared with what chance alone makes of so many keys.
+const fewSeconds = 8
+// Of a trend, on either side.
+const level = 0.005
+
+/**
+ * What a second adds for the interval and the trend of the share: sums of weights, shares and times.
+ * @param {number} hits
+ * @param {number} keys
+ * @param {number} atS
+ * @param {number} overS its length
+ */
+const momentsOf = (hits, keys, atS, overS) =>
+  keys > 0
+    ? {
+        n: overS < leastSecondS ? 0 : 1,
+        hh: (hits * hits) / keys,
+        th: atS * hits,
+        tk: atS * keys,
+        ttk: atS * atS * keys,
+      }
+    : null
 
 /**
  * The share of hits of all keys with its 95 % interval, and how it moved: a line through the seconds, each by its keys.
@@ -74,14 +98,17 @@ const momentsOf = (hits, keys, atS) =>
  */
 export const shareOfHits = (hits, keys, { n, hh, th, tk, ttk }) => {
   const share = hits / keys
-  if (keys === 0 || n < 3) return { share: keys > 0 ? share : null, half: null, slope: null, isMoving: false }
+  if (keys === 0 || n < 2) return { share: keys > 0 ? share : null, half: null, slope: null, isMoving: false }
   const variance = Math.max(0, hh / keys - share * share)
-  const half = studentQuantile(0.025, n - 1) * Math.sqrt(variance / (n - 1))
   const spread = ttk / keys - (tk / keys) ** 2
   const slope = spread > 0 ? (th / keys - share * (tk / keys)) / spread : 0
+  const half = n < 3 ? null : studentQuantile(0.025, n - 1) * Math.sqrt(variance / (n - 1))
   const left = Math.max(0, variance - slope * slope * spread)
-  const error = Math.sqrt(left / spread / (n - 2))
-  return { share, half, slope, isMoving: Math.abs(slope) > studentQuantile(0.005, n - 2) * error }
+  const least =
+    n < fewSeconds
+      ? normalQuantile(level) * Math.sqrt((share * (1 - share)) / keys / spread)
+      : studentQuantile(level, n - 2) * Math.sqrt(left / spread / (n - 2))
+  return { share, half, slope, isMoving: Math.abs(slope) > least }
 }
 
 /** @param {readonly unknown[]} values of the masters @returns {number | null} null: one does not report it */
@@ -288,6 +315,10 @@ export const cacheSection = section('cache', shape, {
         of.is_moving &&
         Math.abs(drift * (measuredS ?? 0)) / 60 > leastDrift &&
         `the share of hits still ${drift > 0 ? 'rose' : 'fell'} by ${points(Math.abs(drift))} points a minute: the cache was not warm; run for longer`,
+      'cache-short':
+        of.hit_pct !== null &&
+        of.hit_pct_low === null &&
+        note('too few seconds to tell whether the cache was warm: run for longer'),
       'cache-swap':
         of.fragmentation !== null &&
         of.fragmentation < leastResident &&
@@ -339,6 +370,7 @@ export const cache = measure({
     ...namedFields('cache', added, amount('count')),
     'cache.at_once': worst('count'),
     'cache.stampede': worst('count'),
+    'cache.late': counts(),
     'cache.moments': counts(),
     'cache.over_s': length(),
     'cache.deciles': counts(),
@@ -354,9 +386,22 @@ export const cache = measure({
     const deciles = decilesOf(plan, elapsed)
     const none = { hits: 0, misses: 0, fills: 0, coalesced: 0, invalidated: 0, atOnce: 0, stampede: 0 }
     /** @type {CacheCounts} */
-    const seen = { ...none, hitTimes, missTimes, decile: deciles.add }
+    const seen = {
+      ...{ ...none, hitTimes, missTimes, decile: deciles.add },
+      ...{ late: { hits: 0, misses: 0 }, isMeasuring: false, startMeasuring },
+    }
     const whole = { hit: 0, miss: 0 }
     let saidS = 0
+    // A line ends a little before its second: what it has of the warm-up is left out.
+    function startMeasuring() {
+      seen.isMeasuring = true
+      if (seen.hits + seen.misses === 0) return
+      seen.late.hits += seen.hits
+      seen.late.misses += seen.misses
+      deciles.take()
+      Object.assign(seen, none)
+      saidS = elapsed() / 1000
+    }
     /** @type {number | null} */
     let overS = null
     return {
@@ -371,17 +416,22 @@ export const cache = measure({
         overS = Math.max(saidS, Math.min(elapsed(), endMs) / 1000)
       },
       /** Replies by their meaning, of the whole run. */
-      replies: () => ({ hit: whole.hit + seen.hits, miss: whole.miss + seen.misses }),
+      replies: () => ({
+        hit: whole.hit + seen.hits + seen.late.hits,
+        miss: whole.miss + seen.misses + seen.late.misses,
+      }),
       second() {
-        const { hits, misses, atOnce, stampede } = seen
+        const { hits, misses, atOnce, stampede, late } = seen
         const atS = overS ?? elapsed() / 1000
-        whole.hit += hits
-        whole.miss += misses
+        whole.hit += hits + late.hits
+        whole.miss += misses + late.misses
+        seen.late = { hits: 0, misses: 0 }
         const found = {
           ...Object.fromEntries(added.map((name) => [`cache.${name}`, seen[name]])),
           'cache.at_once': atOnce,
           'cache.stampede': stampede,
-          'cache.moments': momentsOf(hits, hits + misses, atS),
+          'cache.late': late.hits + late.misses > 0 ? late : null,
+          'cache.moments': momentsOf(hits, hits + misses, atS, atS - saidS),
           'cache.over_s': atS - saidS,
           'cache.deciles': deciles.take(),
           hit_us: hitTimes.endSecond(),

@@ -39,7 +39,7 @@ describe('caches', { concurrency: 1 }, () => {
       })
       const run = await writeHere(
         t,
-        `--strategy cache-aside ${zipf.replace('200', '2000')} --duration 3s --warm-up 1s`,
+        `--strategy cache-aside ${zipf.replace('200', '2000')} --duration 4s --warm-up 1s`,
         server,
       )
       assertPlayed(run)
@@ -79,6 +79,20 @@ describe('caches', { concurrency: 1 }, () => {
     assert.equal(curve.maxmemory_samples, 9)
     assert.equal(curve.lfu_log_factor, 10)
     assert.ok(Math.abs(curve.predicted_pct - cache.hit_pct) < 1.5, `${curve.predicted_pct}, ${cache.hit_pct}`)
+  })
+
+  test('keys that are measured are those whose times are; a warm-up ends with a whole second', async (t) => {
+    const server = await startServer(t)
+    const load = '--strategy cache-aside --keys 20k --rate 4000 --duration 3s'
+    const run = await writeHere(t, `${load} --warm-up 1s`, server)
+    assertPlayed(run)
+    const { cache, items, counts } = run.document
+    const timed = cache.hit_latency_us.count + cache.miss_latency_us.count
+    assert.equal(cache.hits + cache.misses, timed)
+    assert.equal(counts.hit + counts.miss, items.acked)
+    const refused = await writeHere(t, `${load} --warm-up 1500ms`, server)
+    assert.equal(refused.code, 2)
+    assert.match(refused.stderr, /--warm-up: the hits of a cache are counted by whole seconds; give 2s/)
   })
 
   test('keys of one request: those that are not there are filled, each once', async (t) => {

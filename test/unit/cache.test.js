@@ -49,6 +49,42 @@ test('the slope of the share of hits is that of a regression, and its interval c
   assert.ok(moving > 5 && moving < 40, `${moving} of 2000`)
 })
 
+test('a few seconds move when the share moves by more than chance alone explains', () => {
+  for (const shares of [
+    [0.52, 0.63, 0.7],
+    [0.5, 0.6, 0.66, 0.7],
+    [0.6, 0.65],
+    [0.9, 0.92, 0.93, 0.94, 0.945, 0.95],
+  ])
+    assert.equal(secondsOf(shares).isMoving, true, shares.join())
+  const random = seeded(11)
+  for (const n of [2, 3, 5, 7]) {
+    let moving = 0
+    for (let run = 0; run < 1000; run++) {
+      const chance = Math.sqrt((0.8 * 0.2) / 10_000)
+      const shares = Array.from({ length: n }, () => 0.8 + chance * normal(random.next))
+      if (secondsOf(shares).isMoving) moving++
+    }
+    // At a level of 1 %.
+    assert.ok(moving < 25, `${moving} of 1000 with ${n} seconds`)
+  }
+})
+
+test('what is left at the end of a run does not count as a second', async () => {
+  let nowMs = 0
+  const plan = { order: 'uniform', quantity: 10, cache: {}, durationMs: 2000 }
+  const load = () => ({ writing: { lastSettledMs: () => 2000 } })
+  const source = await cache.open(/** @type {any} */ ({ plan, elapsed: () => nowMs, load }))
+  source.startRun()
+  const seconds = [970, 1970, 2000].map((atMs) => {
+    nowMs = atMs
+    source.counts.hits = 10
+    return source.second()['cache.moments']?.n
+  })
+  assert.deepEqual(seconds, [1, 1, 0])
+  source.close()
+})
+
 test('two seconds have no interval, and equal ones one without width', () => {
   assert.deepEqual(secondsOf([0.9, 0.8]).half, null)
   assert.ok(Number(secondsOf([0.9, 0.9, 0.9, 0.9]).half) < 1e-6)
@@ -280,6 +316,7 @@ test('the last second of a cache ends with its time or its last answer, not when
 
 const calm = {
   ...{ is_moving: false, drift_points_per_min: 0, limit_changed: false, fragmentation: 1.1 },
+  ...{ hit_pct: 90, hit_pct_low: 89 },
 }
 for (const [what, change, codes] of /** @type {[string, object, string[]][]} */ ([
   ['nothing', {}, []],
@@ -293,6 +330,13 @@ for (const [what, change, codes] of /** @type {[string, object, string[]][]} */ 
     assert.deepEqual(valuesOf(reasons, 'code'), codes)
     assert.ok(reasons.every(({ invalidates = true }) => invalidates))
   })
+
+test('a run of too few seconds says that it cannot tell', () => {
+  const of = { ...calm, hit_pct_low: null }
+  const [{ code, invalidates }] = cacheSection.reasons({ measured_s: 1, cache: of })
+  assert.deepEqual([code, invalidates], ['cache-short', false])
+  assert.deepEqual(cacheSection.reasons({ measured_s: 1, cache: { ...of, hit_pct: null } }), [])
+})
 
 test('where all keys fit, a run says that nothing is evicted, and stays valid', () => {
   const reasonsWith = (/** @type {number | null} */ maxmemory_bytes) =>

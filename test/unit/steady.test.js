@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { longestWarmUpMs } from '../../lib/loads/warm-up.js'
 import { isSteady, measuringWindow } from '../../lib/run/window.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
@@ -52,6 +53,14 @@ test('--warm-up auto of a fleet lasts its longest, so that all boxes measure the
   assert.deepEqual(planned({}), { warmUpMs: 8000, settles: true })
   assert.deepEqual(planned({ control: 'redis://h' }), { warmUpMs: 8000, settles: undefined })
   assert.equal(planned({ control: 'redis://h', durationMs: 60_000 }).warmUpMs, 10_000)
+})
+
+test('--warm-up auto of a cache lasts whole seconds, half of the run at most', () => {
+  const lasts = (/** @type {number} */ durationMs) =>
+    longestWarmUpMs({
+      ...{ warmUpMs: 'auto', durationMs, intervals: undefined, periodMs: 250, strategy: 'cache-aside' },
+    })
+  assert.deepEqual([15_000, 11_000, 12_500, 60_000, 1000].map(lasts), [7000, 5000, 6000, 30_000, 0])
 })
 
 test('--warm-up auto ends at a tick of a whole second after the run is steady, and says what it left out', () => {

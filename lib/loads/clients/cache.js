@@ -143,6 +143,12 @@ class CacheRequest {
   }
 }
 
+/** Whether it counts: after the first that is measured, only what is measured does. @param {CacheCounts} counts @param {CacheRequest} request */
+const isCounted = (counts, { measured }) => {
+  if (measured && !counts.isMeasuring) counts.startMeasuring()
+  return measured || !counts.isMeasuring
+}
+
 /** Fills under way: of each key how many, and with coalesce the one that others wait for. @param {CacheCounts} counts */
 const fillsOf = (counts) => {
   /** @type {Map<number, { count: number, fill: CacheRequest }>} */
@@ -154,7 +160,7 @@ const fillsOf = (counts) => {
       const same = known.get(fill.n)
       if (same) same.count++
       else known.set(fill.n, { count: 1, fill })
-      counts.fills++
+      if (isCounted(counts, fill)) counts.fills++
       if ((same?.count ?? 1) > counts.stampede) counts.stampede = same?.count ?? 1
     },
     /** @param {CacheRequest} fill */
@@ -259,7 +265,7 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
   const missed = (request, n) => {
     const known = coalesce ? fills.of(n) : null
     if (known) {
-      counts.coalesced++
+      if (isCounted(counts, request)) counts.coalesced++
       known.waiting.push(request)
       return
     }
@@ -272,9 +278,11 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
   const found = (command, nowMs) => {
     const { missed: places, keys, n, whole } = command
     const asked = many === null ? 1 : keys.length
-    counts.hits += asked - places.length
-    counts.misses += places.length
-    if (counts.decile !== null) {
+    const counted = isCounted(counts, whole)
+    const sums = counted ? counts : counts.late
+    sums.hits += asked - places.length
+    sums.misses += places.length
+    if (counted && counts.decile !== null) {
       if (many === null) counts.decile(n, places.length === 0)
       else for (let i = 0; i < asked; i++) counts.decile(keys[i], !places.includes(i))
     }
@@ -344,7 +352,7 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
       if (request.kind === serve) found(request, nowMs)
       else if (request.kind === filling) filled(request, nowMs)
       else {
-        counts.invalidated++
+        if (isCounted(counts, request)) counts.invalidated++
         served(request, writes, nowMs)
       }
     },

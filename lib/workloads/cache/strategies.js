@@ -30,6 +30,10 @@ const rules = [
     !(s.agent.length === 1 && Number(s.agent[0]) <= s.totalAgents) &&
     `${named('agent')}: a box of a cache has one number, of those of ${named('totalAgents')}`,
   (s, named) =>
+    s.warmUpMs !== 'auto' &&
+    s.warmUpMs % 1000 !== 0 &&
+    `${named('warmUpMs')}: the hits of a cache are counted by whole seconds; give ${Math.ceil(s.warmUpMs / 1000)}s`,
+  (s, named) =>
     s.fill === 'populate' &&
     `${named('fill')} makes keys of other names; --fill alone writes those of the cache`,
   (s, named) =>
