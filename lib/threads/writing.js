@@ -42,6 +42,19 @@ export const eventsOfThreads = (onEvent) => {
   }
 }
 
+/** When a fleet stops, as its threads were told. @param {WriterRun['stopsAtMs']} known @param {() => void} tell it is another moment */
+const stopMoment = (known, tell) => {
+  let stopsMs = Number.POSITIVE_INFINITY
+  const look = () => {
+    const now = known?.() ?? stopsMs
+    if (now === stopsMs) return
+    stopsMs = now
+    tell()
+  }
+  const timer = known && setInterval(look, stopCheckMs)
+  return { atMs: () => stopsMs, look, close: () => clearInterval(timer) }
+}
+
 /**
  * @param {WriterRun & { records: RecordsInThreads }} run
  * @param {{ onLost: (text: string) => void, warn?: (warning: Warning) => void }} told onLost: a thread has ended by itself
@@ -88,17 +101,11 @@ export const writingInThreads = async (run, { onLost, warn = () => {} }) => {
   let startMs = 0
   let isLate = false
   let fromMs = measuredFromMs()
-  let stopsMs = Number.POSITIVE_INFINITY
+  const stopping = stopMoment(stopsAtMs, () => tellState())
   const tellState = () =>
-    threads.tell({ state: { fromMs, aheadMs: time.now() - shared(clock()), stopsAtMs: shared(stopsMs) } })
-  const tellStop = () => {
-    const known = stopsAtMs?.() ?? stopsMs
-    if (known === stopsMs) return
-    stopsMs = known
-    tellState()
-  }
-  const stopTimer = setInterval(tellStop, stopCheckMs)
-  if (!stopsAtMs) clearInterval(stopTimer)
+    threads.tell({
+      state: { fromMs, aheadMs: time.now() - shared(clock()), stopsAtMs: shared(stopping.atMs()) },
+    })
   return {
     driver: {
       encodeMs: Math.max(...threads.encoded.map(({ encodeMs }) => encodeMs)),
@@ -108,7 +115,7 @@ export const writingInThreads = async (run, { onLost, warn = () => {} }) => {
       abandon: () => {},
       waitingBytes: () => 0,
       async close() {
-        clearInterval(stopTimer)
+        stopping.close()
         await threads.close()
       },
     },
@@ -130,7 +137,7 @@ export const writingInThreads = async (run, { onLost, warn = () => {} }) => {
       },
       stop() {
         // What is due after the moment at which a fleet stops is not begun.
-        tellStop()
+        stopping.look()
         threads.tell({ stop: true })
       },
       lastSettledMs: records.lastSettledMs,
