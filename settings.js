@@ -354,7 +354,7 @@ const groups = {
   ],
   Caches: [
     { name: 'miss-time', with: true, key: 'missTime', type: 'times', default: '0ms',
-      help: 'how long the source takes for what is not in the cache: 5ms, 2ms-20ms (each as likely) or exp:5ms (exponential, on average)' },
+      help: 'how long the source takes for what is not in the cache: 5ms, 2ms-20ms (each as likely) or exp:5ms (exponential, on average), each rounded up to whole ms' },
     { name: 'miss-concurrency', with: true, key: 'missConcurrency', type: 'integer', range: ['1', '1M'], otherwise: 'no limit',
       help: 'requests that the source answers at the same time; others wait for it' },
     { name: 'coalesce', with: true, key: 'coalesce', type: 'flag',

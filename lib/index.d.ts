@@ -71,7 +71,7 @@ export interface RunOptions {
   reconnects?: number | string
   /** writes to reads of lookup-mix, and to deletes: 1:10, 2:10:1; of a cache, writes that invalidate to reads (none) */
   ratio?: string
-  /** how long the source takes for what is not in the cache: 5ms, 2ms-20ms (each as likely) or exp:5ms (exponential, on average) */
+  /** how long the source takes for what is not in the cache: 5ms, 2ms-20ms (each as likely) or exp:5ms (exponential, on average), each rounded up to whole ms */
   missTime?: string
   /** requests that the source answers at the same time; others wait for it */
   missConcurrency?: number | string
@@ -434,6 +434,7 @@ export interface WriteResult extends Result {
     deciles: (number | null)[] | null
     misses_per_s: number | null
     source_per_s: number | null
+    source_mean_us: number | null
     most_at_once: number | null
     stampede: number | null
     info_hit_pct: number | null
@@ -745,6 +746,8 @@ export interface Second {
     invalidated?: number | null
     at_once?: number | null
     stampede?: number | null
+    late?: Record<string, unknown> | unknown[] | null
+    source?: Record<string, unknown> | unknown[] | null
     moments?: Record<string, unknown> | unknown[] | null
     over_s?: number | null
     deciles?: Record<string, unknown> | unknown[] | null

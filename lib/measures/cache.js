@@ -31,6 +31,8 @@ import { note } from './warnings.js'
  * @property {number} fills requests of the source
  * @property {number} coalesced misses that waited for the fill of another
  * @property {number} invalidated
+ * @property {number} sourced what the source has read, and how long that took
+ * @property {number} sourceMs
  * @property {number} atOnce most requests that the source read at once, without those that waited for it
  * @property {number} stampede most fills of one key at once, from the miss until it was written
  * @property {Times | null} hitTimes
@@ -216,7 +218,7 @@ const shape = S.object({
   ...S.each(['hit_pct', 'hit_pct_low', 'hit_pct_high', 'drift_points_per_min'], S.figure),
   is_moving: S.flag,
   deciles: S.nullable(S.list(S.figure)),
-  ...S.each(['misses_per_s', 'source_per_s', 'most_at_once', 'stampede'], S.figure),
+  ...S.each(['misses_per_s', 'source_per_s', 'source_mean_us', 'most_at_once', 'stampede'], S.figure),
   ...S.each(['info_hit_pct', 'evicted_per_s', 'expired_per_s', 'memory_bytes', 'maxmemory_bytes'], S.figure),
   ...S.each(['data_bytes', 'keys', 'fragmentation', 'over_limit_pct'], S.figure),
   masters: S.list(S.object({ address: S.text, ...S.each(['memory_bytes', 'data_bytes', 'keys'], S.figure) })),
@@ -260,10 +262,11 @@ const memoryWords = ({ memory_bytes: used, maxmemory_bytes: limit, policy, fragm
   ])
 
 /** @param {Cache} of */
-const sourceWords = ({ source_per_s: perS, most_at_once: most, stampede, coalesced }) =>
+const sourceWords = ({ source_per_s: perS, source_mean_us: us, most_at_once: most, stampede, coalesced }) =>
   perS !== null &&
   facts([
     `${rate(perS)} requests/s`,
+    us !== null && us > 0 && `${micros(us)} on average`,
     most !== null && most > 0 && `at most ${count(most)} at once`,
     stampede !== null && stampede > 1 && `${count(stampede)} fills of one key at once`,
     coalesced > 0 && `${count(coalesced)} waited for the same key`,
@@ -281,6 +284,7 @@ export const cacheSection = section('cache', shape, {
     'cache.hit_pct_low': metric('hits, low end', 'pct', 'more'),
     'cache.misses_per_s': metric('misses', 'rate'),
     'cache.source_per_s': metric('requests of the source', 'rate'),
+    'cache.source_mean_us': metric('time of the source, on average', 'us', 'neither'),
     'cache.most_at_once': metric('requests at the source at once', 'count'),
     'cache.stampede': metric('fills of one key at once', 'count'),
     'cache.evicted_per_s': metric('evictions', 'rate', 'neither'),
@@ -371,6 +375,7 @@ export const cache = measure({
     'cache.at_once': worst('count'),
     'cache.stampede': worst('count'),
     'cache.late': counts(),
+    'cache.source': counts(),
     'cache.moments': counts(),
     'cache.over_s': length(),
     'cache.deciles': counts(),
@@ -384,7 +389,10 @@ export const cache = measure({
     const { series } = await import('../probes/latency.js')
     const [hitTimes, missTimes] = [series({ isFolded: true }), series({ isFolded: true })]
     const deciles = decilesOf(plan, elapsed)
-    const none = { hits: 0, misses: 0, fills: 0, coalesced: 0, invalidated: 0, atOnce: 0, stampede: 0 }
+    const none = {
+      ...{ hits: 0, misses: 0, fills: 0, coalesced: 0, invalidated: 0 },
+      ...{ sourced: 0, sourceMs: 0, atOnce: 0, stampede: 0 },
+    }
     /** @type {CacheCounts} */
     const seen = {
       ...{ ...none, hitTimes, missTimes, decile: deciles.add },
@@ -421,7 +429,7 @@ export const cache = measure({
         miss: whole.miss + seen.misses + seen.late.misses,
       }),
       second() {
-        const { hits, misses, atOnce, stampede, late } = seen
+        const { hits, misses, sourced, sourceMs, atOnce, stampede, late } = seen
         const atS = overS ?? elapsed() / 1000
         whole.hit += hits + late.hits
         whole.miss += misses + late.misses
@@ -431,6 +439,7 @@ export const cache = measure({
           'cache.at_once': atOnce,
           'cache.stampede': stampede,
           'cache.late': late.hits + late.misses > 0 ? late : null,
+          'cache.source': sourced > 0 ? { n: sourced, ms: sourceMs } : null,
           'cache.moments': momentsOf(hits, hits + misses, atS, atS - saidS),
           'cache.over_s': atS - saidS,
           'cache.deciles': deciles.take(),
@@ -473,6 +482,7 @@ export const cache = measure({
         deciles: decilesIn(window),
         misses_per_s: per(sums.misses, inWindow),
         source_per_s: per(sums.fills, inWindow),
+        source_mean_us: per(window['cache.source']?.ms, window['cache.source']?.n, 1000),
         most_at_once: window['cache.at_once'] ?? null,
         stampede: window['cache.stampede'] ?? null,
         ...ofServer,

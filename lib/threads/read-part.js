@@ -83,12 +83,14 @@ export const openReading = async (orders, { target, clock, say, stopNow }) => {
     },
     async settled(limitMs) {
       const whole = await certain(load).settle(limitMs, stopNow)
+      // What is verified after that is no part of the time in which it was fetched.
+      const overMs = elapsed()
       await phases.drained?.(whole)
       certain(instruments).end()
       const ending = { whole, interrupted: stop.signal.aborted }
       const { live, uniqueness, reads } = Object(await phases.result(0, ending))
       const own = certain(instruments)
-      return { whole, live, uniqueness, reads, facts: own.own().facts, warnings: own.warnings() }
+      return { whole, overMs, live, uniqueness, reads, facts: own.own().facts, warnings: own.warnings() }
     },
     close() {
       for (const step of undone) step()

@@ -1,6 +1,6 @@
 // A load of consumers in threads, as its run sees it: the same as one in its own thread.
 import { exactly } from '../base/typed.js'
-import { clockEffect, shownBy } from '../loads/fetches/open.js'
+import { clockEffect, shownBy, verifyLimitMs } from '../loads/fetches/open.js'
 import { counts } from '../measures/fields.js'
 import { commandsOfRole } from '../measures/nodes.js'
 import { watchedClocks } from '../probes/run-clock.js'
@@ -17,7 +17,7 @@ import { eventsOfThreads, sharedClock } from './writing.js'
  * @import { Run } from '../measures/section.js'
  * @import { Line } from '../measures/fold.js'
  *
- * @typedef {End & { live: LiveShare | null, uniqueness: Run, reads: Run }} ReadEnd
+ * @typedef {End & { overMs: number, live: LiveShare | null, uniqueness: Run, reads: Run }} ReadEnd
  */
 
 const added = counts()
@@ -32,6 +32,12 @@ const recordsOf = (plan) => {
     const part = { ...plan, count: plan.count && number === 0, part: { number, of } }
     return Object.assign(seconds, { part })
   })
+}
+
+const unsaid = {
+  code: 'thread',
+  message: 'a thread did not say in time what it found: the counts of what was verified are not complete',
+  invalidates: true,
 }
 
 /** What all of them found, under the names of run.json. @param {readonly ReadEnd[]} ends */
@@ -89,11 +95,13 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
     elapsed,
     over: threads.offered,
     stop: () => threads.tell({ stop: true }),
-    settle(limitMs, atOnce) {
+    async settle(limitMs, atOnce) {
       const now = () => threads.tell({ now: true })
       if (atOnce.aborted) now()
       atOnce.addEventListener('abort', now, { once: true })
-      return threads.settle(limitMs)
+      const whole = await threads.settle(limitMs, plan.verify ? verifyLimitMs : 0)
+      if (records.some(({ end, isLost }) => !end && !isLost)) warn(unsaid)
+      return whole
     },
   })
   return {
@@ -120,7 +128,8 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
       })
     },
     drained() {
-      durationS = elapsed() / 1000
+      const ends = records.flatMap(({ end }) => end ?? [])
+      durationS = (ends.length > 0 ? Math.max(...ends.map(({ overMs }) => overMs)) : elapsed()) / 1000
     },
     /** Under the names of run.json. @param {number} startedEpochMs @param {{ interrupted: boolean }} ending */
     result: (startedEpochMs, { interrupted }) => ({

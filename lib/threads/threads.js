@@ -80,11 +80,11 @@ const startThread = (records, orders, number, heard) => {
       else await atMost(gatherLimitMs, answered.over)
       return unanswered === 0 || records.isLost
     },
-    /** Whether everything was settled. @param {number} limitMs */
-    async settle(limitMs) {
+    /** Whether everything was settled. @param {number} limitMs @param {number} moreMs for what is looked at afterwards */
+    async settle(limitMs, moreMs) {
       if (records.isLost) return false
       tell({ settleMs: limitMs })
-      await atMost(limitMs + graceMs, settled.over)
+      await atMost(limitMs + moreMs + graceMs, settled.over)
       return records.end?.whole === true
     },
     async close() {
@@ -157,9 +157,9 @@ export const startThreads = async (records, ordersOf, { onSaid, onLost, warn, ..
       const message = `${which} did not answer at the end: the last latencies and causes of failures are missing`
       warn({ code: 'thread', message, invalidates: true })
     },
-    /** Whether everything was settled. @param {number} limitMs */
-    async settle(limitMs) {
-      const whole = await Promise.all(threads.map((thread) => thread.settle(limitMs)))
+    /** Whether everything was settled. @param {number} limitMs @param {number} [moreMs] for what is looked at afterwards */
+    async settle(limitMs, moreMs = 0) {
+      const whole = await Promise.all(threads.map((thread) => thread.settle(limitMs, moreMs)))
       return whole.every(Boolean)
     },
     close,

@@ -15,7 +15,7 @@ import {
   until,
   warningIn,
 } from '../helpers/programs.js'
-import { callsOf, startServer } from '../helpers/servers.js'
+import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 const batches = '-q 600 -c 3 -p 200 --intervals 4 --ttl 100 --max-behind 60s'
 
@@ -129,6 +129,18 @@ describe('threads', { concurrency: 3 }, () => {
     writer.kill('SIGINT')
     const { document: written } = await writer.ended
     assert.equal(outcomesOf(written.items), written.items.offered)
+  })
+
+  test('consumers: what is verified after the last fetch is no part of their time', async (t) => {
+    const server = await startServer(t)
+    const line = '-q 50 -p 500 --once --ttl 10m --duration 1s'
+    assertDone(await writeHere(t, line, server))
+    await cli(server, 'DEL', 'item:7')
+    const read = '--consumers 4 --threads 2 --fetch-rate 8 --duration 2s --verify'
+    const { document } = await readHere(t, read, { env: at(server) })
+    assert.equal(document.verify.missing > 0, true, JSON.stringify(document.verify))
+    assert.ok(Math.abs(document.duration_s - 2) < 1, `${document.duration_s} s`)
+    assert.ok(Math.abs(document.rate.achieved * document.duration_s - document.fetches.count) < 1)
   })
 
   for (const [lost, cause] of [

@@ -154,12 +154,18 @@ test('a source answers so many at once, the others in their order, and what it h
   const timers = []
   const read = /** @type {string[]} */ ([])
   const begun = /** @type {number[]} */ ([])
+  const took = /** @type {number[]} */ ([])
+  let nowMs = 100
   const source = sourceOf({
     missTime: '5ms',
     missConcurrency: 2,
     onBegin: (atOnce) => begun.push(atOnce),
-    onRead: (/** @type {string} */ one) => read.push(one),
+    onRead: (/** @type {string} */ one, tookMs) => {
+      read.push(one)
+      took.push(tookMs)
+    },
     machine: {
+      clock: () => nowMs,
       random: () => 0.5,
       timers: /** @type {any} */ ({
         setTimeout: (/** @type {any} */ then, /** @type {number} */ ms, /** @type {string} */ one) => {
@@ -172,8 +178,10 @@ test('a source answers so many at once, the others in their order, and what it h
   for (const one of ['a', 'b', 'c', 'd', 'e']) source.read(one)
   assert.deepEqual(valuesOf(timers, 'one'), ['a', 'b'])
   const answer = (/** @type {number} */ i) => timers[i].then(timers[i].one)
+  nowMs += 6
   answer(1)
   answer(0)
+  assert.deepEqual(took, [6, 6], 'timers may be late')
   assert.deepEqual(read, ['b', 'a'])
   assert.deepEqual(valuesOf(timers, 'one'), ['a', 'b', 'c', 'd'])
   assert.deepEqual(source.end().sort(), ['c', 'd', 'e'])

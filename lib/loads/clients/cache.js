@@ -32,16 +32,17 @@ import { ackedOf, none, recordsOf } from './operation.js'
  * @param {object} needs
  * @param {string} needs.missTime
  * @param {number | null} needs.missConcurrency null: all at once
- * @param {(one: T) => void} needs.onRead
+ * @param {(one: T, tookMs: number) => void} needs.onRead
  * @param {(atOnce: number) => void} needs.onBegin with how many it reads now
- * @param {Pick<Machine, 'random' | 'timers'>} needs.machine
+ * @param {Machine} needs.machine
  */
-export const sourceOf = ({ missTime, missConcurrency, onRead, onBegin, machine: { random, timers } }) => {
+export const sourceOf = ({ missTime, missConcurrency, onRead, onBegin, machine }) => {
+  const { clock, random, timers } = machine
   const time = timesIn(missTime)
   if (!time) throw new TypeError(`no time: ${missTime}`)
   const most = missConcurrency ?? Number.POSITIVE_INFINITY
-  /** @type {Set<T>} */
-  const reading = new Set()
+  /** Since when. @type {Map<T, number>} */
+  const reading = new Map()
   /** @type {ReturnType<typeof fifo<T>>} */
   const waiting = fifo()
   let ended = false
@@ -54,15 +55,17 @@ export const sourceOf = ({ missTime, missConcurrency, onRead, onBegin, machine: 
     }
     if (time.meanMs === 0 && most === Number.POSITIVE_INFINITY) {
       onBegin(1)
-      return onRead(one)
+      return onRead(one, 0)
     }
-    reading.add(one)
+    reading.set(one, clock())
     onBegin(reading.size)
     timers.setTimeout(answered, time.draw(random), one)
   }
   const answered = (/** @type {T} */ one) => {
-    if (!reading.delete(one)) return
-    onRead(one)
+    const beganMs = reading.get(one)
+    if (beganMs === undefined) return
+    reading.delete(one)
+    onRead(one, clock() - beganMs)
     const next = waiting.first()
     if (next === undefined || ended) return
     waiting.shift()
@@ -73,7 +76,7 @@ export const sourceOf = ({ missTime, missConcurrency, onRead, onBegin, machine: 
     /** It answers no more; returns what it had not answered. */
     end() {
       ended = true
-      const left = [...reading, ...waiting.takeAll()]
+      const left = [...reading.keys(), ...waiting.takeAll()]
       reading.clear()
       return left
     },
@@ -241,7 +244,9 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     onBegin(atOnce) {
       if (atOnce > counts.atOnce) counts.atOnce = atOnce
     },
-    onRead(/** @type {CacheRequest} */ fill) {
+    onRead(/** @type {CacheRequest} */ fill, tookMs) {
+      counts.sourced++
+      counts.sourceMs += tookMs
       routing().begin(fill, clock())
       routing().outbox.end()
     },

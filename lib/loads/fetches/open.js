@@ -127,7 +127,7 @@ const courseFetching = ({ plan, conductor: { course, tap }, fetcher, clock, even
   }
 }
 
-const verifyLimitMs = 30_000
+export const verifyLimitMs = 30_000
 
 export const clockEffect = 'ages and cut-offs are wrong'
 
