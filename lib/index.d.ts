@@ -744,6 +744,7 @@ export interface Second {
     invalidated?: number | null
     at_once?: number | null
     stampede?: number | null
+    late?: Record<string, unknown> | unknown[] | null
     moments?: Record<string, unknown> | unknown[] | null
     over_s?: number | null
     deciles?: Record<string, unknown> | unknown[] | null
