@@ -5,6 +5,7 @@ import * as S from '../base/shape.js'
 import { exactly } from '../base/typed.js'
 import { bytes, count, facts, micros, percent, plainText, rate } from '../base/units.js'
 import { ranksOf } from '../traffic/items.js'
+import { strategyNamed } from '../workloads/index.js'
 import { amount, counts, length, namedFields, timesField, worst } from './fields.js'
 import {
   counter,
@@ -449,6 +450,7 @@ export const cache = measure({
         most_at_once: window['cache.at_once'] ?? null,
         stampede: window['cache.stampede'] ?? null,
         ...ofServer,
+        ...(strategyNamed(plan.strategy).play.inFields && { info_hit_pct: null, expired_per_s: null }),
         policy: ofServer.policy ?? plan.cache.policy,
         hit_latency_us: percentilesIn(window.hit_us),
         miss_latency_us: percentilesIn(window.miss_us),

@@ -124,6 +124,7 @@ const cacheMget = strategy({
 })
 
 const field = label('{n}')
+const inFields = Object.freeze({ ...common.play, inFields: true })
 
 /** Fields by the hash that they are in. @param {PlanFields} t @param {number} bytes of a field beside its value */
 const inHashes = (t, bytes) => ({
@@ -137,6 +138,7 @@ const inHashes = (t, bytes) => ({
 const cacheHash = strategy({
   ...common,
   name: 'cache-hash',
+  play: inFields,
   title: 'HGET of a field of a hash, about a hundred in each, and HSET of what was not there',
   rules: [...rules, withoutTtl],
   keys: (/** @type {PlanFields} */ t) => inHashes(t, fieldBytes),
@@ -160,6 +162,7 @@ const storing = (t, k, seconds) =>
 const cacheHashTtl = strategy({
   ...common,
   name: 'cache-hash-ttl',
+  play: inFields,
   title: 'HGET of a field with a ttl, about a hundred in a hash, and HSETEX of what was not there',
   rules: [...rules, ...fieldsExpire],
   variants: {
