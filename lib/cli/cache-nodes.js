@@ -50,6 +50,8 @@ export const planCache = async ({ values, typed, prices, strategy, stop }) => {
     throw new OptionError('--items is missing: how many keys there are, as in --items 10M')
   const wanted = wantedIn(hitRate)
   const ttl = typed.options.get('ttl')
+  if (policy.startsWith('volatile-') && ttl === undefined)
+    throw new OptionError(`policy=${policy} evicts only keys with a lifetime: add --ttl`)
   const plan = plannedRun(
     { strategy, items: keys, valueSize, popularity, rate: Math.round(rate), ...(ttl && { ttl }) },
     null,
