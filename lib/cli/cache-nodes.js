@@ -6,7 +6,7 @@ import { typesLike } from '../base/prices.js'
 import { countUnits, scaled } from '../base/scaled.js'
 import { exactly } from '../base/typed.js'
 import { plainText } from '../base/units.js'
-import { drawnCurve } from '../run/cache-curve.js'
+import { drawnCurve, tooLongLived } from '../run/cache-curve.js'
 import { allocated } from '../traffic/sizes.js'
 import { strategyOf } from '../workloads/bound-strategy.js'
 import { printAnswer } from './answer.js'
@@ -50,10 +50,14 @@ export const planCache = async ({ values, typed, prices, strategy, stop }) => {
     throw new OptionError('--items is missing: how many keys there are, as in --items 10M')
   const wanted = wantedIn(hitRate)
   const ttl = typed.options.get('ttl')
+  if (policy.startsWith('volatile-') && ttl === undefined)
+    throw new OptionError(`policy=${policy} evicts only keys with a lifetime: add --ttl`)
   const plan = plannedRun(
     { strategy, items: keys, valueSize, popularity, rate: Math.round(rate), ...(ttl && { ttl }) },
     null,
   )
+  const tooLong = tooLongLived(plan)
+  if (tooLong !== null) throw new OptionError(tooLong)
   const { declared, planFields } = strategyOf(plan)
   if ([declared.keys(planFields).key].flat()[0].type !== 'string')
     throw new OptionError(`${strategy}: keys that hold several values are evicted together; take cache-aside`)

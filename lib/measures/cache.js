@@ -5,6 +5,7 @@ import * as S from '../base/shape.js'
 import { exactly } from '../base/typed.js'
 import { bytes, count, facts, micros, percent, plainText, rate } from '../base/units.js'
 import { ranksOf } from '../traffic/items.js'
+import { strategyNamed } from '../workloads/index.js'
 import { amount, counts, length, namedFields, timesField, worst } from './fields.js'
 import {
   counter,
@@ -488,6 +489,7 @@ export const cache = measure({
         ...ofServer,
         // Replicas count the reads that they answer.
         info_hit_pct: (plan.reads ?? 'master') === 'master' ? ofServer.info_hit_pct : null,
+        ...(strategyNamed(plan.strategy).play.inFields && { info_hit_pct: null, expired_per_s: null }),
         policy: ofServer.policy ?? plan.cache.policy,
         hit_latency_us: percentilesIn(window.hit_us),
         miss_latency_us: percentilesIn(window.miss_us),

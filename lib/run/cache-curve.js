@@ -2,6 +2,7 @@
 // again. What a key takes beside its value is as the servers had it.
 import { Worker } from 'node:worker_threads'
 import { certain, exactly } from '../base/typed.js'
+import { count } from '../base/units.js'
 import { seedOfPart } from '../loads/parts.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { usualEviction } from '../traffic/cache-models.js'
@@ -157,6 +158,25 @@ export const evictionOf = async ({ topology, control }) => {
 const drawnOfKey = 2
 const leastDrawn = 1e6
 const usualHz = 50_000
+// The later half is counted: by then nearly all keys of the fill have expired once.
+const drawnLifetimes = 4
+
+/** @param {Plan} plan */
+const lifetimesOf = ({ clients, ttlS, nominalHz }) =>
+  clients?.expires ? Math.ceil(drawnLifetimes * ttlS * (nominalHz ?? usualHz)) : 0
+
+/** Why the requests that are drawn are too few to show what expires; null: they are enough. @param {Plan} plan */
+export const tooLongLived = (plan) => {
+  const drawn = lifetimesOf(plan)
+  if (drawn <= mostRequests) return null
+  const hz = plan.nominalHz ?? usualHz
+  const most = mostRequests / drawnLifetimes / hz
+  const instead = [
+    most >= 1 && `--ttl of at most ${Math.floor(most)}s`,
+    `--items and --rate divided by ${count(Math.ceil(drawn / mostRequests))}`,
+  ]
+  return `--ttl ${plan.ttlS}s at ${count(hz)} requests/s: ${drawnLifetimes} lifetimes have ${count(drawn)} requests, and at most ${count(mostRequests)} are drawn; give ${instead.filter(Boolean).join(', or ')}`
+}
 
 /**
  * The curve of a cache that has been in use, before any run.
@@ -164,7 +184,9 @@ const usualHz = 50_000
  * @param {{ policy: string, overhead?: number, stopNow: AbortSignal }} about
  */
 export const drawnCurve = ({ clients, ...plan }, { policy, overhead, stopNow }) => {
-  const offered = Math.min(mostRequests, Math.max(leastDrawn, drawnOfKey * plan.quantity))
+  const lifetimes = lifetimesOf({ ...plan, clients })
+  const least = Math.max(leastDrawn, drawnOfKey * plan.quantity, lifetimes > mostRequests ? 0 : lifetimes)
+  const offered = Math.min(mostRequests, least)
   const endMs = (offered * 1000) / (plan.nominalHz ?? usualHz)
   const filled = clients && { ...clients, fill: exactly('keys') }
   const measured = { policy, memory_bytes: null, data_bytes: null, keys: null }

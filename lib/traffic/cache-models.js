@@ -12,6 +12,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @property {number} rate part of all keys
  * @property {Float64Array} bytes of each key
  * @property {Float64Array} ttlMs of each key; 0: none
+ * @property {Float64Array} leftMs of it, of each key that is there at the start
  * @property {number} filled so many of the keys are there at the start, the first the last to be evicted
  *
  * @typedef {object} Eviction
@@ -165,7 +166,7 @@ const bagOf = (keys, random) => {
  * @returns {Simulated}
  */
 export const simulated = (sample, mostBytes, eviction, seed = 1) => {
-  const { ids, atMs, classes, count, keys, rate, bytes, ttlMs, filled } = sample
+  const { ids, atMs, classes, count, keys, rate, bytes, ttlMs, leftMs, filled } = sample
   const { policy, samples } = eviction
   const bits = xoroshiro128plus(seed)
   const random = () => (bits.next() >>> 0) / 2 ** 32
@@ -203,14 +204,14 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
       if (id >= 0) return id
     }
   }
-  const add = (/** @type {number} */ id) => {
+  const add = (/** @type {number} */ id, /** @type {number} */ ms) => {
     // A server makes room before it writes.
     while (used > mostBytes && residents.size() > 0) remove(victim())
     residents.add(id)
     used += bytes[id]
     rank.made(id, nowMs)
-    expires[id] = ttlMs[id] > 0 ? nowMs + ttlMs[id] : noTime
-    if (ttlMs[id] <= 0) return
+    expires[id] = ms > 0 ? nowMs + ms : noTime
+    if (ms <= 0) return
     mortal++
     expiry.add(id, expires[id])
   }
@@ -226,7 +227,7 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
   // As many as there is room for, the last to be evicted.
   let first = 0
   for (let left = mostBytes; first < filled && left >= bytes[first]; first++) left -= bytes[first]
-  for (let id = first - 1; id >= 0; id--) add(id)
+  for (let id = first - 1; id >= 0; id--) add(id, leftMs[id])
   for (let i = 0; i < count; i++) {
     const id = ids[i]
     const of = classes[i]
@@ -245,7 +246,7 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
       continue
     }
     remove(id)
-    if (of !== drop) add(id)
+    if (of !== drop) add(id, ttlMs[id])
   }
   return { hits, asked, held }
 }

@@ -4,6 +4,7 @@ import { mix } from '../base/random.js'
 /** @typedef {{ ttlS: number, ttlLeastS?: number | null, seed: number }} LifetimeFields ttlLeastS: null: all have ttlS */
 
 const salt = 0x2c1b3c6d
+const saltOfAge = 0x71e4d9
 
 /** The shortest, in seconds. @param {Omit<LifetimeFields, 'seed'>} fields */
 export const shortestS = ({ ttlS, ttlLeastS = null }) => ttlLeastS ?? ttlS
@@ -17,6 +18,13 @@ export const lifetimeOf = ({ ttlS, ttlLeastS = null, seed }) => {
   const own = mix(mix(seed) ^ salt)
   const span = ttlS - ttlLeastS + 1
   return (n) => ttlLeastS + Math.floor((mix(mix(n) ^ own) / 2 ** 32) * span)
+}
+
+/** Seconds that item n has left where it was written at any time of its lifetime, at least one. @param {LifetimeFields} fields @returns {(n: number) => number} */
+export const leftOf = (fields) => {
+  const lifetime = lifetimeOf(fields)
+  const own = mix(mix(fields.seed) ^ saltOfAge)
+  return (n) => 1 + Math.floor((mix(mix(n) ^ own) / 2 ** 32) * lifetime(n))
 }
 
 /** `3 s`, `60 to 600 s` @param {Omit<LifetimeFields, 'seed'>} fields */

@@ -7,7 +7,7 @@ import { addDistinct } from './batches.js'
 import { classCount, drop, early, expiryOf, simulated } from './cache-models.js'
 import { drawsOf, ranksOf } from './items.js'
 import { eachInUse } from './keys-in-use.js'
-import { lifetimeOf } from './lifetimes.js'
+import { leftOf, lifetimeOf } from './lifetimes.js'
 import { picksOf } from './operations.js'
 import { allocated, sizeOf } from './sizes.js'
 
@@ -164,7 +164,7 @@ export const sampled = (requests, { overhead, keys = mostKeys, requests: most = 
       thin()
     }
   }
-  const lifetime = lifetimeOf(items)
+  const [lifetime, left] = [lifetimeOf(items), leftOf(items)]
   const bytesOf = sizeOf(items)
   const rate = below / words
   return {
@@ -180,6 +180,7 @@ export const sampled = (requests, { overhead, keys = mostKeys, requests: most = 
       keys: numbers.length,
       bytes: Float64Array.from(numbers, (n) => allocated(bytesOf(n) + 6) + overhead),
       ttlMs: Float64Array.from(numbers, (n) => (expires ? lifetime(n) * 1000 : 0)),
+      leftMs: Float64Array.from(numbers, (n) => (expires ? left(n) * 1000 : 0)),
     })),
   }
 }
@@ -206,7 +207,7 @@ const sumsOf = (places) => {
  * none are enough.
  * @param {Sample} sample
  */
-export const distancesOf = ({ ids, atMs, classes, count, keys, bytes, ttlMs, filled }) => {
+export const distancesOf = ({ ids, atMs, classes, count, keys, bytes, ttlMs, leftMs, filled }) => {
   const sums = sumsOf(count + filled)
   const placeOf = new Int32Array(keys).fill(-1)
   const diesMs = new Float64Array(keys)
@@ -229,16 +230,16 @@ export const distancesOf = ({ ids, atMs, classes, count, keys, bytes, ttlMs, fil
     sums.add(place, bytes[id])
     whole += bytes[id]
   }
-  const lives = (/** @type {number} */ id) => {
-    diesMs[id] = ttlMs[id] > 0 ? nowMs + ttlMs[id] : Number.POSITIVE_INFINITY
-    if (ttlMs[id] > 0) expiry.add(id, diesMs[id])
+  const lives = (/** @type {number} */ id, /** @type {number} */ ms) => {
+    diesMs[id] = ms > 0 ? nowMs + ms : Number.POSITIVE_INFINITY
+    if (ms > 0) expiry.add(id, diesMs[id])
   }
   const expired = (/** @type {number} */ id) => {
     if (diesMs[id] <= nowMs) put(id, -1)
   }
   for (let id = filled - 1; id >= 0; id--) {
     put(id, filled - 1 - id)
-    lives(id)
+    lives(id, leftMs[id])
   }
   for (let i = 0; i < count; i++) {
     const [id, of] = [ids[i], classes[i]]
@@ -250,7 +251,7 @@ export const distancesOf = ({ ids, atMs, classes, count, keys, bytes, ttlMs, fil
     if (of < classCount)
       found[of][counts[of]++] = isThere ? whole - sums.before(place) : Number.POSITIVE_INFINITY
     put(id, of === drop ? -1 : filled + i)
-    if (!isThere && of !== drop) lives(id)
+    if (!isThere && of !== drop) lives(id, ttlMs[id])
   }
   for (const all of found) all.sort()
   return found

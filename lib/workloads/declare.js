@@ -222,6 +222,7 @@ import { exactly } from '../base/typed.js'
  * @property {boolean} clientWorks the client's own time is a part of what is asked for
  * @property {boolean} anyServer it needs no command but its own: it runs on a server that refuses INFO and the like
  * @property {boolean} caches what is not found is read from a source and written: keys may be evicted
+ * @property {boolean} inFields what it stores are fields of hashes, of which INFO counts no hits and no expirations
  * @property {boolean} oneSlot a command's keys must be in one slot
  */
 
@@ -640,6 +641,7 @@ export const strategy = (declaration) => {
       clientWorks: false,
       anyServer: false,
       caches: false,
+      inFields: false,
       oneSlot: false,
       ...play,
     },

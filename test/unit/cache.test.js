@@ -212,7 +212,11 @@ test('hits by INFO are of the same requests, though it answers beside the second
   const infoOf = (/** @type {object[]} */ nodes, /** @type {object} */ plan = { totalAgents: 1 }) => {
     const rows = nodes.map((row, i) => [String(i), { role: 'master', over_ms: 1000, ...row }])
     const window = { 'cache.hits': 900, 'cache.misses': 100, nodes: Object.fromEntries(rows) }
-    const known = /** @type {any} */ ({ window, plan: { cache: {}, ...plan }, overS: 1 })
+    const known = /** @type {any} */ ({
+      window,
+      plan: { cache: {}, strategy: 'cache-aside', ...plan },
+      overS: 1,
+    })
     return /** @type {any} */ (cache.summary(known)).cache.info_hit_pct
   }
   const counted = { keyspace_hits: 920, keyspace_misses: 140 }
@@ -280,11 +284,27 @@ test('after a failover a shard has the memory of its new master, and the evictio
   assert.deepEqual([of.evicted_per_s, of.policy], [1000, 'allkeys-lru'])
 })
 
+test('INFO counts no fields of hashes: their hits and expirations by it are not known', () => {
+  const row = { role: 'master', over_ms: 1000, keyspace_hits: 999, keyspace_misses: 1, expirations: 0 }
+  const window = { 'cache.hits': 680, 'cache.misses': 320, nodes: { 0: row } }
+  const found = (/** @type {string} */ strategy) => {
+    const plan = { cache: {}, totalAgents: 2, strategy }
+    const of = /** @type {any} */ (cache.summary(/** @type {any} */ ({ window, plan, overS: 1 }))).cache
+    return [of.hit_pct, of.info_hit_pct, of.expired_per_s]
+  }
+  assert.deepEqual(found('cache-aside'), [68, 99.9, 0])
+  for (const strategy of ['cache-hash', 'cache-hash-ttl']) assert.deepEqual(found(strategy), [68, null, null])
+})
+
 test('misses a second are of the seconds in which they were counted, not of those of the servers', () => {
   const nodes = { 0: { role: 'master', over_ms: 7600, keyspace_hits: 1, keyspace_misses: 1 } }
   const cached = { 'cache.hits': 9600, 'cache.misses': 30_780, 'cache.fills': 16_200, 'cache.over_s': 8.1 }
   const window = { ...cached, nodes }
-  const known = /** @type {any} */ ({ window, plan: { cache: {}, totalAgents: 1 }, overS: 15 })
+  const known = /** @type {any} */ ({
+    window,
+    plan: { cache: {}, strategy: 'cache-aside', totalAgents: 1 },
+    overS: 15,
+  })
   const { misses_per_s: misses, source_per_s: fills } = /** @type {any} */ (cache.summary(known)).cache
   assert.deepEqual([misses, fills], [3800, 2000])
 })

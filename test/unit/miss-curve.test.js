@@ -7,6 +7,7 @@ import { curveOf } from '../../lib/run/cache-curve.js'
 import { simulated, usualEviction } from '../../lib/traffic/cache-models.js'
 import { drawsOf } from '../../lib/traffic/items.js'
 import { fillingOf, keysInUse } from '../../lib/traffic/keys-in-use.js'
+import { leftOf } from '../../lib/traffic/lifetimes.js'
 import { anchored, missCurve, sampled } from '../../lib/traffic/miss-curve.js'
 import { allocated, sizeOf, storedBytes } from '../../lib/traffic/sizes.js'
 
@@ -93,6 +94,29 @@ test('lifetimes and writes that invalidate lower the most that can be hits', () 
   const plain = ceilingOf({})
   assert.ok(ceilingOf({ ttlS: 1 }) < plain - 5)
   assert.ok(ceilingOf({ ratio: [1, 4] }) < plain - 5)
+})
+
+test('keys of a fill are of all ages, so that they expire from the start as they do after long use', () => {
+  // 0.1 requests a second of each key, whose lifetime is 60 seconds: six of seven are there.
+  const more = { ttlS: 60, filled: 'allkeys-lru', count: 300_000, from: 60_000 }
+  const requests = requestsOf({ order: 'uniform' }, { ...more, dueMs: (/** @type {number} */ i) => i / 2 })
+  const sample = sampled(requests, { overhead, ...all })
+  const { ceiling_pct: ceiling, footprint_bytes: whole } = missCurve(sample, null)
+  // Those that would not be there are, until they have expired once.
+  assert.ok(ceiling > 85 && ceiling < 92, `${ceiling} %`)
+  const eviction = { ...usualEviction, policy: 'allkeys-lru' }
+  const { hits, asked } = simulated(sample.masters[0], 2 * whole, eviction)
+  assert.ok(Math.abs((sum(hits) / sum(asked)) * 100 - ceiling) < 1e-9)
+  const later = { ...requests, count: 900_000, from: 480_000 }
+  const late = missCurve(sampled(later, { overhead, ...all }), null).ceiling_pct
+  assert.ok(Math.abs(late - 600 / 7) < 0.5, `${late} %`)
+})
+
+test('seconds that are left are of any age, at least one and at most the lifetime', () => {
+  const fields = { ttlS: 10, seed: 3 }
+  const left = Array.from({ length: 10_000 }, (_, n) => leftOf(fields)(n))
+  assert.deepEqual([Math.min(...left), Math.max(...left)], [1, 10])
+  assert.ok(Math.abs(left.reduce((one, n) => one + n, 0) / 10_000 - 5.5) < 0.1)
 })
 
 test('keys in use: each once, those that stay longest last, and as many as there are', () => {

@@ -79,6 +79,14 @@ describe('as it is typed', { concurrency: 1 }, () => {
 
   for (const [line, words] of [
     ['plan cache-aside --items 20k --rate 1k --hit-rate 95', /^--hit-rate 95: must be a percentage/],
+    [
+      'plan cache-aside --items 20k --rate 50k --ttl 1h',
+      /^--ttl 3600s at 50,000 requests\/s: 4 lifetimes have 720,000,000 requests, and at most 20,000,000 are drawn; give --ttl of at most 100s, or --items and --rate divided by 36\n/,
+    ],
+    [
+      'plan cache-aside policy=volatile-lru --items 20k --rate 1k',
+      /^policy=volatile-lru evicts only keys with a lifetime: add --ttl\n/,
+    ],
     ['plan cache-aside --items 20k', /^--rate is missing/],
     ['plan cache-aside --rate 1k', /^--items is missing/],
     ['plan cache-aside policy=noeviction --items 20k --rate 1k', /^behind the strategy only policy=NAME/],

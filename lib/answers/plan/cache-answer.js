@@ -107,7 +107,7 @@ export const cachePlan = answer({
     sentence: sentence(one),
   }),
   rows: ({ policy, keys, overhead_bytes, footprint_bytes, ceiling_pct, replicas, prices }) => ({
-    cache: `${several(keys, 'key')}, ${policy}, ${bytes(overhead_bytes)} of each beside its value`,
+    cache: `${several(keys, 'key')}, ${policy}, ${bytes(overhead_bytes)} of each beside its value (Redis 7 with jemalloc)`,
     'all keys': `${bytes(footprint_bytes)}, ${percent(ceiling_pct)} hits`,
     nodes: `by memory alone, with ${several(replicas, 'replica')} each; ${prices}`,
   }),

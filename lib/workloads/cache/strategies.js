@@ -1,7 +1,7 @@
 // A cache beside a source: what is not found is read from the source and written for the next one who asks.
 import { exactly } from '../../base/typed.js'
 import { each, family, gather, label, many, modulo, script, strategy } from '../declare.js'
-import { ttl, value } from '../latest/parts.js'
+import { ttl, ttlLeft, value } from '../latest/parts.js'
 
 /**
  * @import { Family, Rule } from '../declare.js'
@@ -87,7 +87,7 @@ const common = {
       bytes: keyBytes + t.valueBytesStored + (t.expires ? ownTtl : 0),
     }),
   }),
-  fill: { play: 'fill' },
+  fill: { play: 'load' },
   keepsKeys: true,
   /** @type {'safe'} */
   repeat: 'safe',
@@ -96,6 +96,8 @@ const common = {
 /** @param {PlanFields} t @param {Keys} k */
 const writes = (t, k) => ({
   fill: [each('SET', [k.key, value(t), ...(t.expires ? ['EX', ttl(t)] : [])])],
+  // As after long use: keys of all ages.
+  load: [each('SET', [k.key, value(t), ...(t.expires ? ['EX', ttlLeft(t)] : [])])],
   drop: [each('DEL', [k.key])],
 })
 
@@ -122,6 +124,7 @@ const cacheMget = strategy({
 })
 
 const field = label('{n}')
+const inFields = Object.freeze({ ...common.play, inFields: true })
 
 /** Fields by the hash that they are in. @param {PlanFields} t @param {number} bytes of a field beside its value */
 const inHashes = (t, bytes) => ({
@@ -135,21 +138,31 @@ const inHashes = (t, bytes) => ({
 const cacheHash = strategy({
   ...common,
   name: 'cache-hash',
+  play: inFields,
   title: 'HGET of a field of a hash, about a hundred in each, and HSET of what was not there',
   rules: [...rules, withoutTtl],
   keys: (/** @type {PlanFields} */ t) => inHashes(t, fieldBytes),
   operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
     serve: [each('HGET', [k.key, field])],
     fill: [each('HSET', [k.key, field, value(t)])],
+    load: [each('HSET', [k.key, field, value(t)])],
     drop: [each('HDEL', [k.key, field])],
   }),
 })
 
 const storeFields = script('store-fields', { calls: ['HSET', 'HEXPIRE', 'EXPIRE'] })
 
+/** @param {PlanFields} t @param {Keys} k @param {ReturnType<typeof ttl>} seconds */
+const storing = (t, k, seconds) =>
+  t.variant === 'HEXPIRE'
+    ? // The hash lives as long as its newest field may.
+      each('EVALSHA', [storeFields, 1, k.key, seconds, t.ttlS, field, value(t)])
+    : each('HSETEX', [k.key, 'EX', seconds, 'FIELDS', 1, field, value(t)])
+
 const cacheHashTtl = strategy({
   ...common,
   name: 'cache-hash-ttl',
+  play: inFields,
   title: 'HGET of a field with a ttl, about a hundred in a hash, and HSETEX of what was not there',
   rules: [...rules, ...fieldsExpire],
   variants: {
@@ -159,12 +172,8 @@ const cacheHashTtl = strategy({
   keys: (/** @type {PlanFields} */ t) => inHashes(t, fieldBytes + ownTtl),
   operations: (/** @type {PlanFields} */ t, /** @type {Keys} */ k) => ({
     serve: [each('HGET', [k.key, field])],
-    fill: [
-      t.variant === 'HEXPIRE'
-        ? // The hash lives as long as its newest field may.
-          each('EVALSHA', [storeFields, 1, k.key, ttl(t), t.ttlS, field, value(t)])
-        : each('HSETEX', [k.key, 'EX', ttl(t), 'FIELDS', 1, field, value(t)]),
-    ],
+    fill: [storing(t, k, ttl(t))],
+    load: [storing(t, k, ttlLeft(t))],
     drop: [each('HDEL', [k.key, field])],
   }),
 })

@@ -1,7 +1,7 @@
 // What several strategies of 'latest items' share: their keys, the commands around them, and how sets are fetched.
 
 import { certain, exactly, pair } from '../../base/typed.js'
-import { lifetimeOf } from '../../traffic/lifetimes.js'
+import { leftOf, lifetimeOf } from '../../traffic/lifetimes.js'
 import { minuteKeyS } from '../../traffic/live-items.js'
 import { payloadBody } from '../../traffic/payload.js'
 import { listedKeys } from '../bind/arguments.js'
@@ -56,6 +56,8 @@ export const ofSortedSets = Object.freeze(['sortedSets', 'placement', 'extraSort
 
 /** Seconds that the item lives. @param {LifetimeFields} t */
 export const ttl = (t) => (t.ttlLeastS ? number('ttl', lifetimeOf(t)) : t.ttlS)
+/** Seconds that it has left where it was written at any time of them. @param {LifetimeFields} t */
+export const ttlLeft = (t) => number('ttl', leftOf(t))
 
 /** @param {PayloadFields} t */
 export const valueBody = (t) => {
