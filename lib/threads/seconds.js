@@ -1,6 +1,7 @@
 // The seconds of a run's threads as those of the process: folded as a fleet folds those of its boxes.
 import { mergedSecond } from '../fleet/interval.js'
-import { at, sumOfSources } from '../measures/fold.js'
+import { at, put, sumOfSources } from '../measures/fold.js'
+import { recordOf } from '../measures/index.js'
 
 /**
  * @import { Measure } from '../measures/contract.js'
@@ -41,6 +42,25 @@ export const threadSeconds = () => {
   return thread
 }
 
+const orderedKinds = new Set(['length', 'busiest', 'counts'])
+// What cannot be merged across sources before it has been added up over time.
+const ordered = Object.entries(recordOf()).filter(
+  ([, { kind, inAnyOrder }]) => !inAnyOrder && (kind === 'level' || orderedKinds.has(kind)),
+)
+
+/** The lines of one thread, which are merged with those of others: the last one has what adds up over time. @param {readonly object[]} lines */
+const inOrder = (lines) => {
+  const last = lines.at(-1)
+  if (!last || lines.length === 1) return lines
+  for (const [path, { kind, overTime }] of ordered) {
+    const known = lines.flatMap((line) => at(line, path) ?? [])
+    if (known.length === 0) continue
+    for (const line of lines) if (at(line, path) !== null) put(line, path, null)
+    put(last, path, kind === 'level' ? known.at(-1) : known.reduce((sum, one) => overTime(sum, one), null))
+  }
+  return lines
+}
+
 /** @typedef {Pick<ReturnType<typeof threadSeconds>, 'takeLines' | 'end'>} Measured */
 
 /** What instruments have of threads. @param {readonly Measured[]} threads */
@@ -60,7 +80,7 @@ export const besideOf = (threads) => {
   return {
     /** A second of all threads is there. */
     add() {
-      const lines = threads.flatMap((thread) => thread.takeLines())
+      const lines = threads.flatMap((thread) => inOrder(thread.takeLines()))
       merged?.close()
       merged = mergedSecond()
       for (const one of lines) merged.add(one)

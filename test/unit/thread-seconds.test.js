@@ -1,6 +1,7 @@
 // Seconds of several threads as those of one process.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { client } from '../../lib/measures/client.js'
 import { foldOf } from '../../lib/measures/fold.js'
 import { latency } from '../../lib/measures/latency.js'
 import { series } from '../../lib/probes/latency.js'
@@ -58,4 +59,28 @@ test('times of threads add up, second after second, as those in the text of thei
   assert.equal(whole.sum['latency_us.intended'].max, 250_000)
   beside.add()
   assert.equal(source.second()['latency_us.intended'], null)
+})
+
+test('a thread that says two seconds at once adds up over time, and its level is the latest', () => {
+  const threads = [threadSeconds(), threadSeconds()]
+  const say = (/** @type {number} */ number, /** @type {number} */ busyS, /** @type {number} */ waiting) =>
+    threads[number].take({
+      line: {
+        client: {
+          threads: { [number + 1]: { over_s: 1, busy_s: busyS, cpu_s: busyS } },
+          waiting_bytes: waiting,
+        },
+      },
+    })
+  say(0, 0.75, 100)
+  say(0, 0.5, 10)
+  say(1, 0.25, 1)
+  const beside = besideOf(threads)
+  beside.add()
+  const found = beside.source({ second: () => ({}) }, client).second()
+  assert.deepEqual(found['client.threads'], {
+    1: { over_s: 2, busy_s: 1.25, cpu_s: 1.25 },
+    2: { over_s: 1, busy_s: 0.25, cpu_s: 0.25 },
+  })
+  assert.equal(found['client.waiting_bytes'], 11)
 })
