@@ -243,7 +243,11 @@ test('time above maxmemory is a part of the time that servers were watched, howe
     1: { role: 'master', over_ms: 10_000, over_limit_s: 0, engine_cpu_s: 0.5 },
     2: { role: 'replica', over_ms: 10_000, over_limit_s: 9, engine_cpu_s: 0.5 },
   }
-  const known = /** @type {any} */ ({ window: { nodes }, plan: { cache: {}, totalAgents: 1 }, overS: 10 })
+  const known = /** @type {any} */ ({
+    window: { nodes },
+    plan: { strategy: 'cache-aside', cache: {}, totalAgents: 1 },
+    overS: 10,
+  })
   const of = /** @type {any} */ (cache.summary(known)).cache
   assert.equal(of.over_limit_pct, 15)
   const memory = { ...of, memory_bytes: 1e6, masters: [] }
@@ -275,7 +279,7 @@ test('after a failover a shard has the memory of its new master, and the evictio
   }
   const known = /** @type {any} */ ({
     window: { nodes: folded },
-    plan: { cache: {}, totalAgents: 1 },
+    plan: { strategy: 'cache-aside', cache: {}, totalAgents: 1 },
     overS: 20,
   })
   const of = /** @type {any} */ (cache.summary(known)).cache
