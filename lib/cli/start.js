@@ -14,7 +14,7 @@ import { loadDotenv, settingsOf, variablesIn } from '../options/read-settings.js
 import { asTargetError } from '../servers/reason.js'
 import { commandNamed } from './commands.js'
 import { terminalText } from './log.js'
-import { withStrategies } from './strategy-words.js'
+import { withStrategies } from './typed-strategies.js'
 
 /**
  * @import { Redactor } from '../base/redact.js'

@@ -11,7 +11,7 @@ import { calibrate, strategiesIn, usualStrategies } from '../calibration.js'
 import { placeIn, placeRows } from '../place.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
-import { withStrategies } from '../strategy-words.js'
+import { withStrategies } from '../typed-strategies.js'
 
 /**
  * @import { Typed } from '../../options/command-line.js'

@@ -20,7 +20,7 @@ import { chooseOptions, chooseRequest } from '../choose-options.js'
 import { settingsOfRun } from '../run-options.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
-import { withStrategies } from '../strategy-words.js'
+import { withStrategies } from '../typed-strategies.js'
 import { plannedLoad } from './plan.js'
 
 /**

@@ -17,7 +17,7 @@ import { planCache } from '../cache-nodes.js'
 import { calibrate, modelOption, plannedRun, usualStrategies } from '../calibration.js'
 import { screenSay } from '../say.js'
 import { interruptsOfSeries } from '../signals.js'
-import { withStrategies } from '../strategy-words.js'
+import { withStrategies } from '../typed-strategies.js'
 import { calibrationOptions, calibrationRequest, fileIn } from './calibrate.js'
 
 /**

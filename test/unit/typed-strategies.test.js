@@ -1,7 +1,7 @@
 // Data models that are words of a command line, and words that are none.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withStrategies } from '../../lib/cli/strategy-words.js'
+import { withStrategies } from '../../lib/cli/typed-strategies.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { optionsOf } from '../../settings.js'
 
