@@ -173,7 +173,7 @@ export const tooLongLived = (plan) => {
   const most = mostRequests / drawnLifetimes / hz
   const instead = [
     most >= 1 && `--ttl of at most ${Math.floor(most)}s`,
-    `--items and --rate divided by ${count(Math.ceil(drawn / mostRequests))}`,
+    `--items and --rate divided by ${count(Math.ceil(drawn / mostRequests))}, and multiply the memory`,
   ]
   return `--ttl ${plan.ttlS}s at ${count(hz)} requests/s: ${drawnLifetimes} lifetimes have ${count(drawn)} requests, and at most ${count(mostRequests)} are drawn; give ${instead.filter(Boolean).join(', or ')}`
 }

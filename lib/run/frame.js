@@ -291,7 +291,7 @@ export const journalOf = ({ elapsed, write, tell }) => {
   }
 }
 
-/** Takes errors of seconds; the first one is told. @param {NonNullable<FrameNeeds['warn']>} warn */
+/** Takes errors of seconds; the first one is a warning. @param {NonNullable<FrameNeeds['warn']>} warn */
 const lossOf = (warn) => {
   let isKnown = false
   return (/** @type {Error} */ { message }) => {

@@ -81,7 +81,7 @@ describe('as it is typed', { concurrency: 1 }, () => {
     ['plan cache-aside --items 20k --rate 1k --hit-rate 95', /^--hit-rate 95: must be a percentage/],
     [
       'plan cache-aside --items 20k --rate 50k --ttl 1h',
-      /^--ttl 3600s at 50,000 requests\/s: 4 lifetimes have 720,000,000 requests, and at most 20,000,000 are drawn; give --ttl of at most 100s, or --items and --rate divided by 36\n/,
+      /^--ttl 3600s at 50,000 requests\/s: 4 lifetimes have 720,000,000 requests, and at most 20,000,000 are drawn; give --ttl of at most 100s, or --items and --rate divided by 36, and multiply the memory\n/,
     ],
     [
       'plan cache-aside policy=volatile-lru --items 20k --rate 1k',

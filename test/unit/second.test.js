@@ -140,7 +140,7 @@ test('lines before the window are counted, as a line may have the same moment', 
   assert.deepEqual([sums.linesBefore, instruments.window().taken, instruments.sofar.taken], [1, 1, 2])
 })
 
-test('a second that fails is told, and the next ones are taken', async (t) => {
+test('a second that fails is reported, and the next ones are taken', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const told = /** @type {string[]} */ ([])
   let fails = true
