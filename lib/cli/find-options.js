@@ -5,7 +5,7 @@ import { OptionError } from '../base/errors.js'
 import { byteUnits, countUnits, scaled } from '../base/scaled.js'
 import { plainText } from '../base/units.js'
 import { namesOfWriters } from '../loads/names-of-strategy.js'
-import { othersP99 } from '../measures/index.js'
+import { others } from '../measures/index.js'
 import { refuseWords } from '../options/command-line.js'
 import { settingsOf } from '../options/read-settings.js'
 import { isStrategy, readsKeys, strategyNamed } from '../workloads/index.js'
@@ -49,7 +49,7 @@ const group = 'What is searched for'
 export const findOptions = ownOptions(group, [
   { name: 'slo', type: 'text', repeatable: '\n', place: 'LIMIT',
     brief: "what must be met: 'latency.p99<20ms'; may be repeated",
-    help: `what a second must meet, as in 'latency.p99<20ms' or '${othersP99}<2ms'; may be repeated. Any metric of millrace metrics; what a second alone does not have (memory, costs) is judged on the confirmation` },
+    help: `what a second must meet, as in 'latency.p99<20ms' or '${others.p99}<2ms'; may be repeated. Any metric of millrace metrics; what a second alone does not have (memory, costs) is judged on the confirmation` },
   { name: 'over', type: 'choice', choices: ['rate', 'memory'], default: 'rate',
     brief: 'memory: the least of a cache, at --rate', help: 'what is searched; memory: the least of a cache that meets limits such as hit_rate>95% or cache.source_per_s<2k, at --rate, on servers that it starts' },
   { name: 'rate', key: 'peak', type: 'text', place: 'RATE', otherwise: 'it is searched',
@@ -197,7 +197,7 @@ const refuseBesideFetches = ({ typed, objectives, hasReaders }) => {
     throw new OptionError('--read does not go with --with-read: it searches the rate of its consumers')
   if (typed.options.has('control')) throw new OptionError('--read does not go with --control')
   const other = objectives.bySecond.find(({ figure }) =>
-    figure.name.startsWith(othersP99.replace(/p99$/, '')),
+    figure.name.startsWith(others.p99.replace(/p99$/, '')),
   )
   if (other) throw new OptionError(`--slo ${other.text}: beside consumers other clients are not measured`)
 }

@@ -1,6 +1,7 @@
 // `millrace profile --snapshot`: a private server on this machine loads a copy of the file, and all keys are looked at there.
+
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { freemem, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { everyKey, readPage, totalOf } from '../answers/profile/every-key.js'
@@ -13,8 +14,9 @@ import { bytes, count, percent, plainData, plainText } from '../base/units.js'
 import { flameSvg } from '../report/flame.js'
 import { writeFiles } from '../report/write-report.js'
 import { outFolder, runName } from '../result/files.js'
+import { findServerBinary, serverBinaries } from '../servers/embedded-binary.js'
 import { answering, baseConfig, freePorts, inServerGroup } from '../servers/embedded-servers.js'
-import { fittingServer, serversHere } from '../servers/fitting.js'
+import { otherVersions, peerPath, peers } from '../servers/peers.js'
 import { parseInfo } from '../wire/info.js'
 import { inlineScript } from '../workloads/lua.js'
 
@@ -243,3 +245,44 @@ export const profileSnapshot = async ({ snapshotFile, anonymous, out, json }, ru
       : snapshotAnswer.text(found, { columns: process.stdout.columns, page: join(folder, 'snapshot.html') }),
   )
 }
+
+// Which of the servers of this machine can load a snapshot file.
+
+/** @typedef {{ product: 'redis' | 'valkey', format: number, version: string | null }} FileOf */
+
+// Formats from here on are of one product alone.
+const lastCommon = 11
+
+/** The newest format that a server loads of its product. @param {Pick<ServerBinary, 'name' | 'version'>} server */
+const formatOf = ({ name, version }) => {
+  const [major, minor] = version.split('.').map(Number)
+  const at = major + minor / 10
+  if (name === 'valkey') return at >= 9 ? 80 : lastCommon
+  return at >= 7.4 ? 12 : at >= 7.2 ? 11 : at >= 7 ? 10 : 9
+}
+
+/** @param {FileOf} file @param {Pick<ServerBinary, 'name' | 'version'>} server */
+export const canLoad = ({ product, format }, server) =>
+  format <= lastCommon ? formatOf(server) >= format : server.name === product && formatOf(server) >= format
+
+/** How far a server is from the one that saved the file. @param {FileOf} file @param {ServerBinary} server */
+const distance = ({ product, version }, { name, major, version: own }) => {
+  const [savedMajor, savedMinor] = (version ?? '0.0').split('.').map(Number)
+  const minor = Number(own.split('.')[1])
+  return (name === product ? 0 : 1000) + Math.abs(major - savedMajor) * 20 + Math.abs(minor - savedMinor)
+}
+
+/** All servers of this machine: in PATH, and those that tests use. @param {NodeJS.ProcessEnv} [env] */
+export const serversHere = (env = process.env) => [
+  ...serverBinaries(env),
+  ...[...peers, ...otherVersions].flatMap((one) => {
+    const path = peerPath(one, env)
+    return existsSync(path) ? [findServerBinary(path, env)] : []
+  }),
+]
+
+/** The one that is most like the server that saved it; null: none loads it. @param {FileOf} file @param {readonly ServerBinary[]} servers */
+export const fittingServer = (file, servers) =>
+  servers
+    .filter((server) => canLoad(file, server))
+    .sort((a, b) => distance(file, a) - distance(file, b))[0] ?? null

@@ -5,7 +5,7 @@ import { sums as total } from '../base/sums.js'
 import { exactly } from '../base/typed.js'
 import { amount, counts, eachField } from '../measures/fields.js'
 import { folded, put } from '../measures/fold.js'
-import { doneIn, othersPath, reading, readsName } from '../measures/index.js'
+import { doneIn, others, reading, readsName } from '../measures/index.js'
 import { bucketsIn } from '../probes/latency.js'
 
 /**
@@ -76,7 +76,7 @@ const unpacked = (numbers) =>
  */
 
 /** What charts of the live page draw, besides the latency. @type {readonly TimesOfSecond[]} */
-const times = ['duration_us', othersPath]
+const times = ['duration_us', others.path]
 
 /** @param {Folded | null} found of a line @returns {Times | null} */
 const timesOf = (found) => {
@@ -282,11 +282,11 @@ const bare = (found) => {
 const drawn = (found) => found && { ...found, ...(found.buckets && { buckets: unpacked(found.buckets) }) }
 
 /** A point as the page gets it: buckets are only for the heat map. @param {Point} point */
-const shownPoint = ({ latency_us: latency, duration_us: duration, [othersPath]: others, ...point }) => ({
+const shownPoint = ({ latency_us: latency, duration_us: duration, [others.path]: ofOthers, ...point }) => ({
   ...point,
   ...(latency && { latency_us: { ...latency, intended: drawn(latency.intended) } }),
   ...(duration !== undefined && { duration_us: drawn(duration) }),
-  ...(others !== undefined && { [othersPath]: bare(others) }),
+  ...(ofOthers !== undefined && { [others.path]: bare(ofOthers) }),
 })
 
 /** @param {Line} line @returns {Latest} */

@@ -2,7 +2,7 @@
 
 import { boxTrouble } from '../base/box-trouble.js'
 import { sectionOf } from '../measures/fold.js'
-import { othersPath, reading, readsName } from '../measures/index.js'
+import { others, reading, readsName } from '../measures/index.js'
 import { sumOfBoxes } from './fold.js'
 import { liveNow, readersIn } from './gather.js'
 import { sumOfSeconds } from './measured.js'
@@ -172,7 +172,7 @@ export const statusOf = async (control, run) => {
       achieved: last.achieved,
       writers: last.writers,
       latency_us: last.latency_us,
-      [othersPath]: last[othersPath],
+      [others.path]: last[others.path],
       ...(last[readsName] && Object.fromEntries(reading.second.map((name) => [name, last[name]]))),
       nodes: last.nodes,
     },

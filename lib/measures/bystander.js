@@ -15,9 +15,7 @@ import {
 } from './measure.js'
 
 /** Its path in a second and in run.json, and the metrics of it that others name. */
-export const othersPath = 'bystander_us'
-export const othersP99 = 'bystander.p99'
-export const othersMax = 'bystander.max'
+export const others = Object.freeze({ path: 'bystander_us', p99: 'bystander.p99', max: 'bystander.max' })
 
 /** @template T @typedef {{ bystander_us?: T | null }} OfOthers what has it */
 

@@ -4,7 +4,7 @@ import { arrivals } from './arrivals.js'
 import { backlog, waitingIn } from './backlog.js'
 import { fleet, readersOf } from './boxes.js'
 import { bundles } from './bundles.js'
-import { bystander, othersMax, othersP99, othersPath } from './bystander.js'
+import { bystander, others } from './bystander.js'
 import { cache, cacheSection, curveSection } from './cache.js'
 import { client } from './client.js'
 import { cloudwatch } from './cloudwatch.js'
@@ -16,7 +16,7 @@ import { clocks, reads, traffic, written } from './head.js'
 import { jobs, timesOfJobs } from './jobs.js'
 import { latency, latencyOfWorkers, latencyOfWriters } from './latency.js'
 import { nodes, nodesSection } from './nodes.js'
-import { commands, counts, items } from './outcomes.js'
+import { outcomes } from './outcomes.js'
 import { encodings, passes } from './passes.js'
 import { ofQueries } from './queries.js'
 import { queue } from './queue.js'
@@ -44,7 +44,7 @@ import { commandsOfWorkers, connections, stages, working } from './workers.js'
 
 /** @template T @typedef {import('./bystander.js').OfOthers<T>} OfOthers */
 
-export { othersMax, othersP99, othersPath, waitingIn }
+export { others, waitingIn }
 
 /** @type {readonly Measure[]} */
 const all = [
@@ -63,9 +63,19 @@ const readers = readersOf(
  */
 export const SECTIONS = Object.freeze({
   producer: [
-    ...[items, unnamed('agents', []), unnamed('writers', null), clocks, commands, rate],
+    ...[outcomes.items, unnamed('agents', []), unnamed('writers', null), clocks, outcomes.commands, rate],
     ...[latencyOfWriters, ticksSection, server, nodesSection, written, fleet, readers, traffic],
-    ...[queue, counts, passes, encodings, snapshot, ...ofQueries, cacheSection, curveSection, bundles],
+    ...[
+      queue,
+      outcomes.counts,
+      passes,
+      encodings,
+      snapshot,
+      ...ofQueries,
+      cacheSection,
+      curveSection,
+      bundles,
+    ],
     cloudwatch,
   ],
   workers: [

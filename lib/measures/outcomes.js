@@ -4,7 +4,7 @@ import { count, facts } from '../base/units.js'
 import { metric } from './measure.js'
 import { section } from './section.js'
 
-export const items = section(
+const items = section(
   'items',
   S.object({
     ...S.each(['offered', 'acked'], S.number),
@@ -23,7 +23,7 @@ export const items = section(
   },
 )
 
-export const commands = section(
+const commands = section(
   'commands',
   S.object({ ...S.each(['sent', 'repeated'], S.maybe(S.number)), errors_by: S.maybe(S.byName(S.number)) }),
   {
@@ -37,8 +37,10 @@ export const commands = section(
 const words = (counts) => facts(Object.entries(counts).map(([name, n]) => `${name} ${count(n)}`))
 
 /** Replies by what they mean. */
-export const counts = section('counts', S.nullable(S.byName(S.number)), {
+const counts = section('counts', S.nullable(S.byName(S.number)), {
   rows: (found) => ({ replies: words(found) }),
   // The others have rows of their own.
   brief: (found, { passes, bundles, queue }) => ({ replies: !passes && !bundles && !queue && words(found) }),
 })
+
+export const outcomes = Object.freeze({ items, commands, counts })

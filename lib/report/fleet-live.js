@@ -3,7 +3,7 @@
 import { boxTrouble } from '../base/box-trouble.js'
 import { alignedTable, painter, shortened, wrapped } from '../base/layout.js'
 import { bytes, clockTime, count, dash, micros, percent, plainText, rate, several } from '../base/units.js'
-import { othersPath, reading } from '../measures/index.js'
+import { others, reading } from '../measures/index.js'
 import { aheadText, whoIs } from './words.js'
 
 /**
@@ -55,7 +55,7 @@ const headLines = (status) => {
   return [
     `${status.run}: ${status.strategy}, ${stateWords(status)}, ${elapsed}${whole}`,
     `rate      ${rate(second?.achieved)}${nominal ? ` of ${rate(nominal)}` : ''} items/s by ${second?.writers ?? 0} of ${several(status.writers, 'writer')}`,
-    `latency   p50 ${micros(latency?.p50)}  p99 ${micros(latency?.p99)}  max ${micros(latency?.max)}  PING p99 ${micros(second?.[othersPath]?.p99)}`,
+    `latency   p50 ${micros(latency?.p50)}  p99 ${micros(latency?.p99)}  max ${micros(latency?.max)}  PING p99 ${micros(second?.[others.path]?.p99)}`,
     `nodes     busiest master ${percent(master)}${replica === null ? '' : `  busiest replica ${percent(replica)}`} of a core`,
     `items     ${count(items.acked ?? 0)} acknowledged${lost.length > 0 ? `, ${lost.join(', ')}` : boxTrouble(status.boxes) ? '' : ', none lost'}`,
     ...readLines(status),

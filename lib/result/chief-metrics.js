@@ -1,12 +1,12 @@
 // The metrics that come first: on top of a report, with a verdict in a comparison, and in the table of every experiment.
-import { ofReading, othersMax, othersP99 } from '../measures/index.js'
+import { ofReading, others } from '../measures/index.js'
 import { grossCost, netCost } from '../measures/server.js'
 
 /** On top of the report of a run, by its kind. */
 export const highlightsOf = Object.freeze({
   producer: [
     ...[grossCost, 'server.memory_bytes_per_item', 'server.net_bytes_per_item', 'hottest_master.cpu_pct'],
-    ...[othersP99, 'latency.intended.p99', 'rate.achieved'],
+    ...[others.p99, 'latency.intended.p99', 'rate.achieved'],
   ],
   workers: [
     ...['rate.achieved', 'latency.intended.p50', 'latency.intended.p99', 'server.cpu_us_per_job'],
@@ -24,7 +24,7 @@ export const comparedMetrics = Object.freeze([
   ['server.memory_bytes_per_item'],
   ['server.net_bytes_per_item'],
   ['hottest_master.cpu_pct'],
-  [othersP99],
+  [others.p99],
   ['rate.achieved'],
   ...[['cache.hit_pct'], ['cache.source_per_s']],
   ...ofReading.flatMap(({ compared = [] }) => compared.map((name) => [name])),
@@ -33,16 +33,16 @@ export const comparedMetrics = Object.freeze([
 /** Columns of every experiment's table. The latency of another application is what averages over a minute cannot show. */
 export const commonColumns = Object.freeze([
   ...['rate.nominal', 'rate.achieved', 'master.cpu_pct', 'replica.cpu_pct', netCost, grossCost],
-  ...['latency.intended.p99', othersP99, othersMax],
+  ...['latency.intended.p99', others.p99, others.max],
 ])
 
 /** Those of them that are drawn of every experiment, beside what others feel; the net cost where it is known. */
 export const drawnOfAll = Object.freeze(['master.cpu_pct', netCost, grossCost])
-export const drawnBeside = Object.freeze([othersP99])
+export const drawnBeside = Object.freeze([others.p99])
 
 /** What a turn of an experiment came to, in a line of progress. */
 export const turnMetrics = Object.freeze({
   rate: 'rate.achieved',
   cpu: 'master.cpu_pct',
-  ofOthers: othersP99,
+  ofOthers: others.p99,
 })

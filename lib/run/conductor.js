@@ -4,7 +4,7 @@
 import { sleep } from '../base/settlement.js'
 import { usesOf } from '../measures/client.js'
 import { put } from '../measures/fold.js'
-import { othersPath, TIMES_BY_DUE } from '../measures/index.js'
+import { others, TIMES_BY_DUE } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
 import { clientHealth } from '../probes/client-health.js'
 import { series } from '../probes/latency.js'
@@ -105,7 +105,7 @@ const secondsOf = ({ step, fromMs, before, marks, atEnd, isBehind }, slots) => {
       backlog_grows: slower || (isLast && isBehind),
       waited_ms: waitedMs,
       latency_us: { intended: null, service: null },
-      [othersPath]: null,
+      [others.path]: null,
     }
     for (const { path, times } of latencies) put(second, path, times)
     return { second, client, hdr: Object.fromEntries(latencies.map(({ path, hdr }) => [path, hdr])) }

@@ -29,7 +29,6 @@ import { pagesOfSeconds, resultOfFleet } from './fleet-result.js'
 import { frameOf, played } from './frame.js'
 import { lengthMs } from './second.js'
 import { snapshotOf } from './snapshot.js'
-import { versionsOf } from './versions.js'
 import { writeRun } from './write-run.js'
 
 /**
@@ -420,3 +419,11 @@ export const runOn = (settings, needs) =>
     await needs.onMerged?.(document, all && { ...all, seconds })
     return all?.document ?? document
   })
+
+// Versions of all programs involved; every result has them.
+/** @param {{ versions: string[] }} target */
+export const versionsOf = ({ versions }) => ({
+  millrace: millraceVersion(),
+  node: process.versions.node,
+  servers: versions,
+})

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { machineWith } from '../../lib/base/timers.js'
-import { ioredisCarrier } from '../../lib/loads/bundles/ioredis-carrier.js'
+import { ioredisCarrier } from '../../lib/loads/bundles/open.js'
 import { laneOf } from '../../lib/transport/lane.js'
 import { portOf } from '../helpers/servers.js'
 

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { everyKey, readPage } from '../../lib/answers/profile/every-key.js'
 import { copyRdb, rdbHead } from '../../lib/answers/profile/rdb.js'
-import { partFor } from '../../lib/cli/snapshot.js'
+import { canLoad, fittingServer, partFor } from '../../lib/cli/snapshot.js'
 import { flameSvg } from '../../lib/report/flame.js'
-import { canLoad, fittingServer } from '../../lib/servers/fitting.js'
 import { ownFolder } from '../helpers/programs.js'
 
 const server = (/** @type {string} */ text) => {

@@ -22,7 +22,7 @@ import { measuredOverflow, typedLoadOf } from '../../lib/answers/staffing-series
 import { normalQuantile, normalTail, studentQuantile, studentTail } from '../../lib/base/distributions.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { normals } from '../../lib/base/random.js'
-import { measuredLoads, staffOptions, staffRequest } from '../../lib/cli/staff-options.js'
+import { measuredLoads, staffOptions, staffRequest } from '../../lib/cli/commands/staff.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 import { svgOf } from '../../lib/report/draw.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { togetherOf } from '../../lib/transport/together.js'
+import { togetherOf } from '../../lib/transport/reconnecting-socket.js'
 
 /** A socket that notes what is written, and the writer of small writes. */
 const scene = () => {

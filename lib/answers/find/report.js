@@ -2,7 +2,7 @@
 import { findLatency, findPath, findShare } from '../../../charts/find.js'
 import * as S from '../../base/shape.js'
 import { count, micros, rate as perSecond, several } from '../../base/units.js'
-import { othersPath, reading } from '../../measures/index.js'
+import { others, reading } from '../../measures/index.js'
 import { shownFigure } from '../../report/cells.js'
 import { answer, answerSchema, figure, only, table, words } from '../../report/kit.js'
 import { missedAboveWords } from './objectives.js'
@@ -57,7 +57,7 @@ const schema = answerSchema('find', {
       achieved: S.number,
       items: S.byName(S.number),
       latency_us: S.object({ intended: times, service: times }),
-      [othersPath]: times,
+      [others.path]: times,
       client: S.object(S.each(['busy_pct', 'thread_cpu_pct', 'cpu_pct'], S.figure)),
       backlog_grows: S.said(
         'at a constant rate a limit would be missed later, though not in this second',
@@ -158,7 +158,7 @@ const secondColumns = [
   figure('acknowledged', (one) => one.achieved, rate),
   figure('p50', (one) => one.latency_us.intended?.p50, us),
   figure('p99', (one) => one.latency_us.intended?.p99, us),
-  figure('other clients p99', (one) => one[othersPath]?.p99, us),
+  figure('other clients p99', (one) => one[others.path]?.p99, us),
   words('limit not met', (one) => one.missed ?? ''),
 ]
 
