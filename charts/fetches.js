@@ -12,8 +12,10 @@ export const fetches = {
   title: 'Fetches over time',
   note: 'How long a whole fetch took, its ids and its values, and how old the newest item was when its id was read.',
   option: (record) => {
-    const time = (/** @type {string} */ name, /** @type {'p50' | 'max'} */ key) =>
-      overTime(record.seconds, (second) => second[name]?.[key], highest)
+    const time = (
+      /** @type {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us'} */ name,
+      /** @type {'p50' | 'max'} */ key,
+    ) => overTime(record.seconds, (second) => second[name]?.[key], highest)
     return timeChart(record, {
       axis: latencyAxis('time'),
       series: [

@@ -57,13 +57,16 @@ const played = async (client, { quantity, limitS }) => {
   try {
     // All that is acknowledged ends the run; what has no answer is left when its time is over.
     const acked = async () =>
-      (await linesOf(join(run.folder, 'intervals.ndjson'))).reduce((sum, { items }) => sum + items.acked, 0)
+      (await linesOf(join(run.folder, 'intervals.ndjson'))).reduce(
+        (sum, { items }) => sum + (items?.acked ?? 0),
+        0,
+      )
     while (!run.isOver() && (await acked()) < quantity) await sleep(500)
     // A million promises and more take long to end.
     run.interrupt(endLimitMs)
     const { document, lines } = await run.ended
     const { client: process, items, versions, duration_s: tookS } = document
-    const stillS = Math.max(...lines.map(({ client: second }) => second.over_s))
+    const stillS = Math.max(...lines.map(({ client: second }) => second?.over_s ?? 0))
     const { rss_mb_max: rssMb, gc_s: gcS, gc_ms_max: gcMs } = process
     return { client, rssMb, gcS, gcMs, stillS, tookS, items, node: versions.node, servers: versions.servers }
   } catch (error) {

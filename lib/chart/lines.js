@@ -6,7 +6,8 @@ import { axisStyle, chart, colour, legendOf, lyingAxis, marksAlone } from './par
 
 /**
  * @import { NodeRow } from '../probes/node-sampler.js'
- * @import { RunRecord, Second, SecondLatency } from '../result/record.js'
+ * @import { Times } from '../measures/fold.js'
+ * @import { RunRecord, Second } from '../result/record.js'
  * @import { Option } from './parts.js'
  *
  * @typedef {(number | null)[]} Point
@@ -94,7 +95,7 @@ export const sinceWarmUp =
 
 /**
  * A percentile of a second, null where too few samples are beyond it. The median and the maximum need no such number.
- * @param {SecondLatency | null | undefined} found
+ * @param {Times | null | undefined} found
  * @param {'p50' | 'p90' | 'p99' | 'p999' | 'max'} key
  */
 export const supported = (found, key) =>

@@ -121,7 +121,7 @@ const serversOf = (settings, { address, access, kind }) => {
  */
 export const documentDuring = async (all, factsOf, fromEpochMs, toEpochMs) => {
   const lines = all.filter(
-    ({ epoch_ms: epochMs, at_ms: atMs }, i) =>
+    ({ epoch_ms: epochMs = 0, at_ms: atMs }, i) =>
       epochMs <= toEpochMs && epochMs - (atMs - (all[i - 1]?.at_ms ?? 0)) >= fromEpochMs,
   )
   if (lines.length === 0) return null

@@ -40,7 +40,7 @@ import { screenOf } from './screen.js'
  * @import { findRequest } from './find-options.js'
  * @import { Guidance } from './signals.js'
  * @import { Run } from '../measures/section.js'
- * @import { Line } from '../measures/fold.js'
+ * @import { Line } from '../answers/find/limit.js'
  * @import { answer as kitOf } from '../report/kit.js'
  */
 /** @typedef {ReturnType<typeof findRequest>} Request */
@@ -347,7 +347,7 @@ export const findProgram = (request, { stop, stopNow, redact, as }) =>
         ...results,
         interval: (line) => {
           results.interval(line)
-          lines.push(line)
+          lines.push({ at_ms: line.at_ms, nodes: line.nodes ?? [] })
         },
       }),
       conductor: {

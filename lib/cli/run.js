@@ -27,6 +27,7 @@ import { screenOf } from './screen.js'
 /**
  * @import { Settings } from '../../settings.js'
  * @import { Guidance } from './signals.js'
+ * @import { Line as OfFleet } from '../fleet/interval.js'
  * @import { Line } from '../measures/fold.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Results } from '../result/files.js'
@@ -69,7 +70,7 @@ export const mergedResults = async ({ run, outDir, strategy }, { all, redact, wa
   })
   if (!merged) return null
   // What came later of a second is in a line behind it, which may be on another page.
-  /** @type {Line[]} */
+  /** @type {(OfFleet & { boxes: number })[]} */
   const lines = []
   for await (const page of all.seconds()) lines.push(...page)
   merged.facts(all.facts)

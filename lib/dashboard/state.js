@@ -4,7 +4,7 @@ import { exceededBy, mergedBuckets } from '../base/buckets.js'
 import { sums as total } from '../base/sums.js'
 import { exactly } from '../base/typed.js'
 import { amount, counts, eachField } from '../measures/fields.js'
-import { folded, put } from '../measures/fold.js'
+import { at, folded, put } from '../measures/fold.js'
 import { doneIn, others, reading, readsName } from '../measures/index.js'
 import { bucketsIn } from '../probes/latency.js'
 
@@ -15,7 +15,7 @@ import { bucketsIn } from '../probes/latency.js'
  * @import { OfOthers } from '../measures/index.js'
  * @import { Folded, Line } from '../measures/fold.js'
  * @import { AnyPlan } from '../measures/measure.js'
- * @import { Row, Field } from '../measures/fields.js'
+ * @import { Field } from '../measures/fields.js'
  *
  * @typedef {{ at_ms: number, kind: string, text: string }} Event
  * @typedef {{ good: boolean, neutral?: boolean, word: string, sentence: string }} RunState
@@ -39,7 +39,7 @@ import { bucketsIn } from '../probes/latency.js'
  *
  * @typedef {ClientUse & { name: string, role?: string, state?: string, health?: string, trouble?: string, last_s?: number | null,
  *   achieved?: number | null, p99_us?: number | null, loop_delay_ms_p99?: number | null, clock_ms?: number,
- *   waiting_bytes?: number, rss_mb?: number, stopped_ms?: number }} BoxRow a box, or this process
+ *   waiting_bytes?: number | null, rss_mb?: number | null, stopped_ms?: number | null }} BoxRow a box, or this process
  *
  * @typedef {ReturnType<ReturnType<typeof stateOf>['all']>} Whole the state that a new page needs
  * @typedef {Omit<Whole, 'kind'>} Shown
@@ -78,7 +78,7 @@ const unpacked = (numbers) =>
 /** What charts of the live page draw, besides the latency. @type {readonly TimesOfSecond[]} */
 const times = ['duration_us', others.path]
 
-/** @param {Folded | null} found of a line @returns {Times | null} */
+/** @param {Folded | null | undefined} found of a line @returns {Times | null} */
 const timesOf = (found) => {
   if (!found) return null
   const { p50, p90, p99, p999, max, samples, count, hdr } = found
@@ -253,7 +253,7 @@ const distributionOf = () => {
   let max = 0
   let samples = 0
   return {
-    /** @param {{ hdr: string, max: number, samples?: number, count: number } | null | undefined} found */
+    /** @param {Folded | null | undefined} found */
     add(found) {
       if (!found) return
       buckets = mergedBuckets([buckets, bucketsIn(found.hdr)])
@@ -271,7 +271,7 @@ const distributionOf = () => {
   }
 }
 
-/** A latency without the fields that only merging needs. @param {Folded | null | undefined} found */
+/** A latency without the fields that only merging needs. @param {(LatestTimes & { buckets?: unknown, hdr?: string }) | null | undefined} found */
 const bare = (found) => {
   if (!found) return found
   const { buckets, hdr, ...rest } = found
@@ -289,13 +289,16 @@ const shownPoint = ({ latency_us: latency, duration_us: duration, [others.path]:
   ...(ofOthers !== undefined && { [others.path]: bare(ofOthers) }),
 })
 
-/** @param {Line} line @returns {Latest} */
+/** @param {Folded & Pick<Line, 'at_ms' | 'latency_us' | 'nodes'>} line @returns {Latest} */
 const latestOf = ({ latency_us: latency, ...line }) => ({
+  at_ms: line.at_ms,
   ...Object.fromEntries(
     Object.entries(line).map(([key, value]) => [key, key.endsWith('_us') ? bare(value) : value]),
   ),
-  ...(latency && { latency_us: { intended: bare(latency.intended), service: bare(latency.service) } }),
-  nodes: (line.nodes ?? []).map((/** @type {Row} */ { commands, ...row }) => row),
+  ...(latency && {
+    latency_us: { intended: bare(latency.intended) ?? null, service: bare(latency.service) ?? null },
+  }),
+  nodes: (line.nodes ?? []).map(({ commands, ...row }) => row),
 })
 
 /** The rate, and the CPU of all nodes by what was done in the seconds that have both. */
@@ -364,7 +367,7 @@ export const stateOf = (size) => {
       about = given
       return { kind: exactly('about'), about }
     },
-    /** @param {Line} line of intervals.ndjson; of a fleet with the rows of its `boxes` */
+    /** @param {Line & { boxes?: BoxRow[] }} line of intervals.ndjson; of a fleet with the rows of its `boxes` */
     second(line) {
       // A box that could not reach the control sends old seconds.
       const late = line.at_ms < atMs - lateMs
@@ -375,7 +378,7 @@ export const stateOf = (size) => {
       const merged = late ? history.addLate(point) : history.add(point)
       intended.add(line.latency_us?.intended ?? line.duration_us)
       service.add(line.latency_us?.service)
-      const { [readsName]: reads } = line
+      const reads = at(line, readsName)
       sums = total([sums, line.items ?? reads ?? {}])
       // In a fleet that also reads, the page shows the outcomes of reads separately.
       if (line.items && reads) beside = total([beside, reading.lost(reads)])

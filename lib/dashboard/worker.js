@@ -8,10 +8,11 @@ import { stateOf } from './state.js'
 /**
  * @import { MessagePort } from 'node:worker_threads'
  * @import { Place } from '../fleet/control.js'
+ * @import { Line } from '../measures/fold.js'
  * @import { DashboardService, Listener } from './service.js'
  * @import { About, BoxRow, Event, RunState } from './state.js'
  *
- * @typedef {{ about: About } | { second: object } | { boxes: readonly BoxRow[] } | { event: Event }
+ * @typedef {{ about: About } | { second: Line } | { boxes: readonly BoxRow[] } | { event: Event }
  *   | { warning: string } | { end: RunState } | { password: string } | 'close'} Order
  */
 

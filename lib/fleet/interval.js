@@ -11,8 +11,7 @@ import { noCounts } from '../probes/ledger.js'
 /**
  * @import { Counts } from '../probes/ledger.js'
  * @import { NodeRow } from '../probes/node-sampler.js'
- * @import { Fields, Folded } from '../measures/fold.js'
- * @import { Second, SecondLatency as Latency } from '../result/record.js'
+ * @import { Fields, Folded, Line as OfAny, Times as Latency } from '../measures/fold.js'
  *
  * @typedef {object} Sums of a box since it began
  * @property {Counts} whole
@@ -24,7 +23,7 @@ import { noCounts } from '../probes/ledger.js'
  * @property {Record<string, number>} repeated_by
  * @property {{ count: number, late: number, next: number }} ticks next: of the schedule, the first not offered
  *
- * @typedef {Omit<Second, 'over_ms' | 'items' | 'client'> & { epoch_ms: number, items: Counts, achieved: number | null,
+ * @typedef {Omit<OfAny, 'items' | 'client' | 'latency_us'> & { epoch_ms: number, items: Counts, achieved: number | null,
  *   latency_us: { intended: Latency | null, service: Latency | null }, client: Record<string, number | null>,
  *   writers: number | null, nodes: NodeRow[] }} Line as intervals.ndjson of one box, or
  *   merged of all: the nodes of the leader alone, the client of the busiest thread with the sum of the CPU
@@ -39,7 +38,7 @@ import { noCounts } from '../probes/ledger.js'
 /** The second that an interval belongs to: its line is written a little before the second is over. @param {number} atMs */
 export const secondOf = (atMs) => Math.round(atMs / 1000)
 
-/** @param {Interval | ReadInterval} interval */
+/** @param {{ v: 1, box: string, seq: number }} interval */
 export const encodeInterval = (interval) => JSON.stringify(interval)
 
 /**

@@ -251,7 +251,7 @@ const descriptionOf = ({ kind, version }, id, clock) => {
 /** Intervals in order. @param {ReturnType<typeof boxOf>} box @param {Heartbeat} heartbeat */
 const secondsOf = (box, heartbeat) => {
   let seq = 0
-  return (/** @type {Line} */ second) => {
+  return (/** @type {object} */ second) => {
     seq++
     box.append(encodeInterval({ v: 1, box: box.id, seq, ...second }))
     heartbeat.beat()

@@ -16,6 +16,7 @@ import { workers } from './workers/index.js'
  * @import { Keep } from '../probes/shared-counts.js'
  * @import { instrumentsOf } from '../measures/index.js'
  * @import { Measure, Measuring } from '../measures/contract.js'
+ * @import { Line } from '../measures/fold.js'
  * @import { Run, Section } from '../measures/section.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { AnnouncedPlan } from '../plan/announcement.js'
@@ -90,7 +91,7 @@ import { workers } from './workers/index.js'
  * @typedef {object} NeedsOfLoad
  * @property {Target} target
  * @property {AnnouncedPlan | null} announced
- * @property {{ interval: (line: object) => void }} results
+ * @property {{ interval: (line: Line) => void }} results
  * @property {(line: string) => void} say
  * @property {(warning: Warning) => void} warn
  * @property {Frame} frame

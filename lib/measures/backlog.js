@@ -5,13 +5,13 @@ import { figure, measure, metric } from './measure.js'
 
 /**
  * @import { Level } from './fields.js'
- * @import { Folded, Line } from './fold.js'
+ * @import { Folded, Amounts } from './fold.js'
  */
 
 /** @param {Level | null} [sum] */
 const spanOf = (sum) => ({ first: sum?.first ?? null, last: sum?.last ?? null, max: sum?.max ?? 0 })
 
-/** The sum of both stages; null: the server did not say. @param {Line} line */
+/** The sum of both stages; null: the server did not say. @param {Amounts} line */
 export const waitingIn = ({ backlog: first = null, between }) =>
   first === null ? null : first + (between ?? 0)
 

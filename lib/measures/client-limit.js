@@ -2,7 +2,7 @@
 import { percent } from '../base/units.js'
 
 /** @import { Reasons } from './warnings.js' */
-/** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null, machine_busy_pct?: number | null, threads?: object }} ClientUse */
+/** @typedef {{ busy_pct?: number | null, thread_cpu_pct?: number | null, cpu_pct?: number | null, machine_busy_pct?: number | null, threads?: object | null }} ClientUse */
 
 const busyLimitPct = 90
 const ownShare = 0.8

@@ -191,9 +191,12 @@ export const fetches = measure({
   },
   highlights: ['rate.items', 'fetches.duration_ms.p50', 'fetches.duration_ms.p99', 'freshness_ms.p50'],
   compared: ['fetches.duration_ms.p50', 'rate.items'],
-  live({ fetches: { count: done }, freshness_us: age }, sofar) {
+  live({ fetches: counted, freshness_us: age }, sofar) {
     const { failed, overrun } = sectionOf(sofar, 'fetches')
-    return { lost: { failed, missed: overrun }, reading: { done, unit: 'fetches', ageUs: age?.p50 ?? null } }
+    return {
+      lost: { failed, missed: overrun },
+      reading: { done: counted?.count ?? 0, unit: 'fetches', ageUs: age?.p50 ?? null },
+    }
   },
   done: 'fetches.items',
   prometheus: [
@@ -341,7 +344,7 @@ export const reading = {
       `fetches   ${[count(all.count ?? 0), ...lost].join(', ')}, p50 ${micros(time?.p50)}  p99 ${micros(time?.p99)}  max ${micros(time?.max)}`,
     ]
   },
-  last: ({ items_per_s: hz, duration_us: time }) => ({ achieved: hz, p99_us: time?.p99 ?? null }),
+  last: ({ items_per_s: hz = null, duration_us: time }) => ({ achieved: hz, p99_us: time?.p99 ?? null }),
   lost: ({ failed = 0, overrun = 0 }) => ({ 'fetches failed': failed, 'fetches missed': overrun }),
   box({ fetches: { count: done, items } }, end, spanS) {
     const { p50 = null, p99 = null } = end?.duration_ms ?? {}

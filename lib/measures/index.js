@@ -35,7 +35,7 @@ import { verify } from './verify.js'
 import { commandsOfWorkers, connections, stages, working } from './workers.js'
 
 /**
- * @import { Fields, Folded, Line } from './fold.js'
+ * @import { Amounts, Fields, Folded } from './fold.js'
  * @import { Measure, NeedsOf, Summing, Taker } from './contract.js'
  * @import { Schema } from '../base/shape-types.js'
  * @import { Run, Section } from './section.js'
@@ -138,7 +138,7 @@ export const SECTIONS_BY_DUE = Object.freeze([
 ])
 
 const donePaths = MEASURES.flatMap(({ done }) => done ?? [])
-/** How much of the load was done in a second. @param {Line} line */
+/** How much of the load was done in a second. @param {Amounts} line */
 export const doneIn = (line) => donePaths.map((path) => at(line, path)).find((n) => n !== null) ?? 0
 
 /** Fields that a box of a fleet adds up by itself, as boxes cannot be added before seconds; histograms can. */
@@ -385,7 +385,7 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
      * The part of a line that measures have, all taken at one moment, or then asked for, and folded.
      * @param {boolean} isMeasured
      * @param {Promise<unknown>} [tooLate] what has not answered by then is not in it
-     * @param {{ add: (line: Line) => void }[]} [sums] a thread, whose seconds others fold, has none
+     * @param {{ add: (line: object) => void }[]} [sums] a thread, whose seconds others fold, has none
      */
     async second(isMeasured, tooLate, sums = isMeasured ? [whole, window] : [whole]) {
       begun++
@@ -404,7 +404,7 @@ export const instrumentsOf = async (taker, needs, measures = takenBy(taker)) => 
     ],
     /** The sums of its seconds so far. */
     sofar: whole.sum,
-    /** For the live line. @param {Line} line @returns {Folded} */
+    /** For the live line. @param {Amounts} line @returns {Folded} */
     live: (line) => Object.assign({}, ...wanted.map(({ live }) => live?.(line, whole.sum))),
     /** And those that are measured. */
     window: () => window.sum,
@@ -444,7 +444,7 @@ const samplesOf = (sources, record) => {
   /** @type {Promise<unknown>} */
   let adding = Promise.resolve()
   return (
-    /** @type {readonly { add: (line: Line) => void }[]} */ sums,
+    /** @type {readonly { add: (line: object) => void }[]} */ sums,
     /** @type {Promise<unknown> | undefined} */ tooLate,
   ) => {
     const answers = sources.map((source) => orNothing(source.sample?.(), tooLate))

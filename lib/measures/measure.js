@@ -12,7 +12,7 @@ import { micros, threeDigits } from '../base/units.js'
  * @import { Others } from '../probes/others.js'
  * @import { Times } from '../probes/latency.js'
  * @import { Snapshot } from '../probes/seconds.js'
- * @import { Fields, Folded, Line } from './fold.js'
+ * @import { Amounts, Fields, Folded } from './fold.js'
  * @import { Run } from './section.js'
  * @import { FoldedTimes } from './fields.js'
  *
@@ -51,7 +51,7 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {'each' | 'one'} by each process, or of a fleet one box for all
  * @property {(plan: AnyPlan) => boolean} [applies]
  * @property {Readonly<Record<string, object>>} [shown] schema of what a line has besides its amounts, for its reader
- * @property {(second: Line) => Folded} [show]
+ * @property {(second: Folded) => Folded} [show] by paths
  * @property {Readonly<Record<string, object>>} result schema of what `summary` gives
  * @property {readonly string[]} [needed] sections of run.json that every run of it has
  * @property {Readonly<Record<string, Metric>>} metrics what a threshold can name
@@ -60,7 +60,7 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {Readonly<Record<string, Metric>>} [metricsOfBoxes] the same of all boxes of a fleet that read
  * @property {readonly string[]} [highlights] those on top of its report, and in a comparison with a verdict
  * @property {readonly string[]} [compared]
- * @property {(line: Line, sofar: Folded) => Pick<Snapshot, 'lost' | 'reading'>} [live] of the live line of consumers
+ * @property {(line: Amounts, sofar: Folded) => Pick<Snapshot, 'lost' | 'reading'>} [live] of the live line of consumers
  * @property {string} [done] path in a line: how much of the load was done in it
  * @property {readonly Prometheus[]} [prometheus]
  * @property {{ name: string, path: string, unit: 'us' | 'ms' }[]} [times] rows of the table of times
@@ -70,7 +70,7 @@ import { micros, threeDigits } from '../base/units.js'
  *
  * @typedef {object} Reading how the reads of a fleet, or beside a search, are shown
  * @property {readonly string[]} second what a status has of the last line
- * @property {(line: Line) => { achieved: number | null, p99_us: number | null }} last what is known of a box by its last line
+ * @property {(line: Amounts) => { achieved: number | null, p99_us: number | null }} last what is known of a box by its last line
  * @property {(status: Run, who: string) => readonly string[]} screen
  * @property {(counts: Record<string, number>) => Record<string, number>} lost beside the items of writers, by their words
  * @property {(sections: Run, end: Run, spanS: number) => Folded} box what a box's row has of run.json

@@ -2,7 +2,7 @@
 
 /**
  * @import { instrumentsOf } from '../measures/index.js'
- * @import { Line } from '../measures/fold.js'
+ * @import { Amounts, Line } from '../measures/fold.js'
  *
  * What a second of a run came to, of each kind.
  * @typedef {object} Snapshot
@@ -38,12 +38,12 @@
  *   this signal they have more time
  * @property {(error: Error) => void} [onFailed] amounts of a second are lost
  * @property {(atMs: number) => Promise<A>} [ask] of servers, beside the instruments
- * @property {(moment: M, line: Line, answers: A) => object | Promise<object>} line of intervals.ndjson
- * @property {(moment: M, line: Line) => Partial<Snapshot>} shown in the live line
+ * @property {(moment: M, line: Amounts, answers: A) => Amounts | Promise<Amounts>} line of intervals.ndjson
+ * @property {(moment: M, line: Amounts) => Partial<Snapshot>} shown in the live line
  * @property {() => Snapshot['phase']} [phase]
  * @property {number | null} totalMs how long the run will take
  * @property {() => number} elapsed
- * @property {(line: object) => void} write
+ * @property {(line: Line) => void} write
  * @property {(snapshot: Snapshot) => void} show
  */
 

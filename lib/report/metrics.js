@@ -8,7 +8,7 @@ import { eachRecorded } from '../probes/latency.js'
  * @import { Histogram } from 'prom-client'
  * @import { NodeRow } from '../probes/node-sampler.js'
  * @import { Measure } from '../measures/contract.js'
- * @import { Second } from '../result/record.js'
+ * @import { Line } from '../measures/fold.js'
  */
 
 const boundsS = [
@@ -80,25 +80,25 @@ const measureMetrics = (registry, ofKind) => {
     const name = `millrace_${own}`
     if (type === 'histogram') {
       histograms[name] ??= mergedHistogram(registry, { name, help })
-      return (/** @type {Second} */ second) => histograms[name].add(labels, at(second, path))
+      return (/** @type {Line} */ second) => histograms[name].add(labels, at(second, path))
     }
     const about = { name, help, labelNames: by ? [by] : Object.keys(labels), registers: [registry] }
     const gauge = type === 'gauge' ? new Gauge(about) : null
     if (!gauge) counters[name] ??= new Counter(about)
     if (!gauge && !by && begun.has(row)) counters[name].inc(labels, 0)
     if (by)
-      return (/** @type {Second} */ second) => {
+      return (/** @type {Line} */ second) => {
         for (const [key, value] of Object.entries(at(second, path) ?? {}))
           counters[name].inc({ [by]: key }, of ? value[of] : value)
       }
-    return (/** @type {Second} */ second) => {
+    return (/** @type {Line} */ second) => {
       const value = at(second, path)
       if (typeof value !== 'number') return
       if (gauge) gauge.set(value * scale)
       else if (value > 0) counters[name].inc(labels, value * scale)
     }
   })
-  return (/** @type {Second} */ second) => {
+  return (/** @type {Line} */ second) => {
     for (const take of takers) take(second)
   }
 }
@@ -158,7 +158,7 @@ export const metricsOf = ({ run, kind, nominal }) => {
   if (kind === 'producer') for (const outcome of outcomes) items.inc({ outcome }, 0)
   return {
     registry,
-    /** @param {Second} second */
+    /** @param {Line} second */
     take(second) {
       for (const [outcome, n] of Object.entries(second.items ?? {})) if (n > 0) items.inc({ outcome }, n)
       const rate = second.achieved ?? second.items_per_s

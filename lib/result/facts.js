@@ -163,7 +163,7 @@ const partsOfLines = (parts, lines, sum) => {
   const { stored } = storedIn(parts, sum)
   const message = killedWords(parts, first ? lastMs : null, stored)
   return {
-    startedEpochMs: first ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
+    startedEpochMs: first?.epoch_ms !== undefined ? first.epoch_ms - first.at_ms : parts.startedEpochMs,
     durationS: lastMs / 1000,
     interrupted: true,
     ...own(parts, lines, sum),

@@ -33,19 +33,7 @@ import { unfinishedWords, writtenAgain } from './files.js'
  * @import { Measure } from '../measures/contract.js'
  * @import { Section } from '../measures/section.js'
  *
- * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, count: number, samples?: number, hdr: string }} SecondLatency samples: independent ones, where a command may weigh as much as many items
- *
- * @typedef {OwnSecond & OfOthers<SecondLatency> & Folded} Second a line of intervals.ndjson, with what measures have; what was not
- *   measured is null or absent
- * @typedef {object} OwnSecond
- * @property {number} at_ms
- * @property {number} over_ms since the line before
- * @property {string} phase
- * @property {Record<string, number>} [items]
- * @property {number | null} [achieved]
- * @property {{ intended: SecondLatency | null, service: SecondLatency | null }} [latency_us]
- * @property {Record<string, number | null>} [client]
- * @property {NodeRow[]} [nodes]
+ * @typedef {Line & { over_ms: number }} Second over_ms: since the line before
  *
  * @typedef {{ beyond: number, us: number }[]} Curve the latency that one in `beyond` items exceeds
  * @typedef {{ intended: Curve, service: Curve }} Distribution
@@ -211,7 +199,7 @@ const jsonOf = async (path) => {
 /**
  * The lines that are whole: a run that was killed may have left half of its last one.
  * @param {string} path
- * @returns {Promise<Omit<Second, 'over_ms'>[]>}
+ * @returns {Promise<Line[]>}
  */
 const linesOf = async (path) =>
   (await objectsIn(path)).map((read, at, all) => {
@@ -221,7 +209,7 @@ const linesOf = async (path) =>
     return read
   })
 
-/** @param {string} path @returns {Promise<Line[]>} */
+/** @param {string} path @returns {Promise<any[]>} */
 const objectsIn = async (path) => {
   const lines = ((await textOf(path)) ?? '').split('\n').filter(Boolean)
   return lines.flatMap((line, at) => {
@@ -310,7 +298,7 @@ const heatOf = (seconds) =>
     return [{ fromS: (atMs - overMs) / 1000, toS: atMs / 1000, buckets: bucketsIn(found.hdr) }]
   })
 
-/** @param {RunDocument} run @param {Omit<OwnSecond, 'over_ms'>[]} lines @returns {RunRecord} */
+/** @param {RunDocument} run @param {readonly Line[]} lines @returns {RunRecord} */
 export const runRecord = (run, lines) => {
   // The first line of a window is one second, although it ends later than a second after the window's begin.
   const seconds = lines.map((line, at) => ({ over_ms: line.at_ms - (lines[at - 1]?.at_ms ?? 0), ...line }))

@@ -101,7 +101,7 @@ const presenceOver = ({ totalAgents, agents }, lines) => {
   const [first] = lines
   if (lines.every(({ writers }) => writers === undefined)) return null
   const record = presenceOf({ total: totalAgents, own: agents.length })
-  record.add(first.at_ms - first.over_ms, null, () => true)
+  record.add(first.at_ms - (first.over_ms ?? 0), null, () => true)
   for (const { at_ms: atMs, writers = null } of lines) record.add(atMs, writers, () => true)
   return record.summary()
 }

@@ -15,6 +15,7 @@ import { everySecond } from './second.js'
  * @import { NodeRow, OwnCounts } from '../probes/node-sampler.js'
  * @import { Seconds, Snapshot } from '../probes/seconds.js'
  * @import { Measuring } from '../measures/contract.js'
+ * @import { Line } from '../measures/fold.js'
  * @import { Warning } from '../measures/warnings.js'
  * @import { Target } from '../servers/open.js'
  * @import { Member } from '../fleet/member.js'
@@ -23,7 +24,7 @@ import { everySecond } from './second.js'
  *
  * @typedef {object} FrameNeeds
  * @property {Target} target
- * @property {{ interval: (line: object) => void, event: (line: object) => void }} results
+ * @property {{ interval: (line: Line) => void, event: (line: object) => void }} results
  * @property {(snapshot: Snapshot) => void} show
  * @property {(kind: string, text: string) => void} onEvent
  * @property {(line: string) => void} say

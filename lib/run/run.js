@@ -44,6 +44,7 @@ import { writeRun } from './write-run.js'
  * @import { FrameNeeds } from './frame.js'
  * @import { Shared } from './fleet-result.js'
  * @import { WriteNeeds } from './write-run.js'
+ * @import { Line as OfFleet } from '../fleet/interval.js'
  * @import { Line } from '../measures/fold.js'
  * @import { Facts } from '../result/facts.js'
  * @import { Layout } from '../servers/topology.js'
@@ -60,10 +61,10 @@ import { writeRun } from './write-run.js'
  * @property {Pick<WriteNeeds, 'show' | 'onEncoding' | 'onReady' | 'onEvent'>} progress
  *
  * @typedef {object} Lines of the files of a run
- * @property {(line: object) => void} interval
+ * @property {(line: Line) => void} interval
  * @property {(line: object) => void} event
  *
- * @typedef {Shared & { seconds: () => AsyncIterable<Line[]> }} Merged
+ * @typedef {Shared & { seconds: () => AsyncIterable<(OfFleet & { boxes: number })[]> }} Merged
  *
  * @typedef {object} Needs
  * @property {'producer' | 'consumer'} program

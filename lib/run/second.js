@@ -8,7 +8,7 @@ import { atMost, deferred } from '../base/timers.js'
  * @import { Seconds, Snapshot } from '../probes/seconds.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Target } from '../servers/open.js'
- * @import { Line } from '../measures/fold.js'
+ * @import { Amounts } from '../measures/fold.js'
  */
 
 /** CPU of the busiest node of a role. @param {NodeRow[]} rows @param {'master' | 'replica'} role */
@@ -83,9 +83,9 @@ const isRest = (overS) => overS < shortestS
 /**
  * What the live line shows of every run. A line written just before a whole second counts as that second's.
  * @param {number} atMs
- * @param {Line} line
+ * @param {Amounts} line
  */
-const shownOf = (atMs, { latency_us: latencyUs, duration_us: durationUs, nodes }) => {
+const shownOf = (atMs, { latency_us: latencyUs, duration_us: durationUs, nodes = [] }) => {
   const times = latencyUs ? latencyUs.intended : durationUs
   return {
     elapsedMs: Math.round(atMs / 100) * 100,

@@ -34,8 +34,8 @@ const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / value
 
 /**
  * @typedef {object} WarmLine of intervals.ndjson
- * @property {{ hits?: number, misses?: number }} [cache]
- * @property {readonly { role?: string, evictions?: number | null, keys?: number | null }[]} nodes
+ * @property {{ hits?: number | null, misses?: number | null } | null} [cache]
+ * @property {readonly { role?: string, evictions?: number | null, keys?: number | null }[]} [nodes]
  */
 
 /** @param {WarmLine} line */
@@ -46,7 +46,7 @@ const shareIn = ({ cache }) => {
 
 /** @param {readonly WarmLine[]} lines */
 const isFilling = (lines) => {
-  const sum = (/** @type {WarmLine} */ { nodes }, /** @type {'evictions' | 'keys'} */ name) =>
+  const sum = (/** @type {WarmLine} */ { nodes = [] }, /** @type {'evictions' | 'keys'} */ name) =>
     nodes.reduce((all, row) => (row.role === 'master' ? all + (row[name] ?? 0) : all), 0)
   const [first, last] = [lines[0], lines[lines.length - 1]]
   if (lines.some((line) => sum(line, 'evictions') > 0)) return false
@@ -83,13 +83,13 @@ const agree = (values, ratio, least) => {
 /**
  * @typedef {object} SteadyLine of intervals.ndjson
  * @property {number | null} [achieved]
- * @property {{ intended: { p50: number, p99: number } | null }} latency_us
- * @property {readonly { cpu_pct?: number | null }[]} nodes
- * @property {{ cpu_pct?: number | null }} [client]
+ * @property {{ intended: { p50?: number, p99?: number } | null } | null} [latency_us]
+ * @property {readonly { cpu_pct?: number | null }[]} [nodes]
+ * @property {{ cpu_pct?: number | null } | null} [client]
  */
 
 /** @param {SteadyLine} line */
-const cpuPct = ({ nodes, client }) =>
+const cpuPct = ({ nodes = [], client }) =>
   nodes.reduce((sum, { cpu_pct: pct }) => sum + (pct ?? 0), 0) + (client?.cpu_pct ?? 0)
 
 /** Lines so far, the newest last. @param {readonly SteadyLine[]} lines */
@@ -97,7 +97,7 @@ export const isSteady = (lines) => {
   // The first second creates keys and compiles code, so it never counts.
   const last = lines.slice(1).slice(-secondsThatAgree)
   if (last.length < secondsThatAgree) return false
-  const times = last.map(({ latency_us: { intended } }) => intended)
+  const times = last.map(({ latency_us: found }) => found?.intended)
   return (
     agree(
       last.map(({ achieved }) => achieved),

@@ -43,7 +43,7 @@ import { curveIn, writeResultOf } from './write-result.js'
  * @import { FrameNeeds, Undo } from './frame.js'
  * @import { Ending } from './write-result.js'
  * @import { Changes, Seconds } from '../probes/seconds.js'
- * @import { Line } from '../measures/fold.js'
+ * @import { Amounts, Line } from '../measures/fold.js'
  *
  * @typedef {FrameNeeds & OfWriters} WriteNeeds
  * @typedef {object} OfWriters
@@ -69,7 +69,7 @@ const noStoredData = { dataBytes: null, keys: null, gathered: null, strange: nul
 
 // How each second of a writing run is written and shown.
 
-/** Where the seconds go: into the run's files, and in a fleet also to the control server. @param {WriteRun} run @returns {(line: object) => void} */
+/** Where the seconds go: into the run's files, and in a fleet also to the control server. @param {WriteRun} run @returns {(line: Line) => void} */
 const secondsTo = ({ plan, needs: { results }, fleet, instruments, records, window, writing }) => {
   if (!fleet) return results.interval
   return (line) => {
@@ -103,8 +103,8 @@ const secondsOf = (run) => {
     ask: presence.sample,
     line: (
       /** @type {Changes} */ { phase, counts, perS },
-      /** @type {Line} */ line,
-      /** @type {unknown} */ writers,
+      /** @type {Amounts} */ line,
+      /** @type {number} */ writers,
     ) => ({ phase, items: counts, achieved: perS, ...line, writers }),
     shown: (/** @type {Changes} */ { perS, now: { failed, uncertain, dropped } }) => ({
       nominalRate: plan.nominalHz,
@@ -115,7 +115,7 @@ const secondsOf = (run) => {
       const words =
         isInFlightTold || !namesOfKind(plan).keepsInFlight
           ? ''
-          : inFlightWords({ plan, achieved: line.achieved, meanUs: line.latency_us.service?.mean })
+          : inFlightWords({ plan, achieved: line.achieved ?? null, meanUs: line.latency_us?.service?.mean })
       if (words) journal.event('connections-full', words)
       isInFlightTold ||= words !== ''
       const notice = window.endWarmUp(line)

@@ -15,7 +15,7 @@ import { eventsOfThreads, sharedClock } from './writing.js'
  * @import { ReadPlan } from '../loads/fetches/plan.js'
  * @import { End, Second } from './seconds.js'
  * @import { Run } from '../measures/section.js'
- * @import { Line } from '../measures/fold.js'
+ * @import { Amounts } from '../measures/fold.js'
  *
  * @typedef {End & { overMs: number, live: LiveShare | null, uniqueness: Run, reads: Run }} ReadEnd
  */
@@ -118,7 +118,7 @@ export const readingInThreads = async ({ plan, announced, announcements, target,
           await threads.second(last)
           beside.add()
         },
-        line: (/** @type {unknown} */ _, /** @type {Line} */ line) => line,
+        line: (/** @type {unknown} */ _, /** @type {Amounts} */ line) => line,
         shown: shownBy(instruments),
         write: results.interval,
       }

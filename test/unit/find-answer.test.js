@@ -14,7 +14,7 @@ import { settingsOf } from '../../lib/options/read-settings.js'
 import { rowsOf } from '../helpers/table.js'
 import { simulatedTarget } from '../simulation/capacity.js'
 
-/** @import { Line } from '../../lib/measures/fold.js' */
+/** @import { Line } from '../../lib/answers/find/limit.js' */
 /** @import { SecondRecord } from '../../lib/run/conductor.js' */
 
 const slos = ['latency.p99<20ms']

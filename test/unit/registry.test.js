@@ -7,6 +7,7 @@ import { counter, figure, measure, metric } from '../../lib/measures/measure.js'
 import { documentFaults, faultsOf, registered } from '../../lib/measures/registry.js'
 import { section } from '../../lib/measures/section.js'
 
+/** @import { Line } from '../../lib/measures/fold.js' */
 /** @import { Registered } from '../../lib/measures/registry.js' */
 
 /** @type {Registered} */
@@ -123,4 +124,11 @@ test('a mistyped field of a measure is an error of tsc', () => {
   const sums = { window, whole: window, facts: {}, plan: {}, stored: 0 }
   assert.deepEqual(declared.summary(sums), { 'lags.count': 3, max: undefined })
   assert.deepEqual(taken.summary({ ...sums, window: {}, whole: {} }), {})
+})
+
+test('a line of seconds has the fields that measures record, and no others', () => {
+  /** @type {Line} */
+  const line = { at_ms: 1000, fetches: { count: 1 } }
+  // @ts-expect-error: no such field
+  assert.equal(line.fetchs ?? line.fetches.count, 1)
 })

@@ -28,7 +28,7 @@ import { verifierOf } from './verifying.js'
  * @import { LoadNeeds } from '../index.js'
  * @import { Fetched } from './fetch.js'
  * @import { ReadPlan } from './plan.js'
- * @import { Line } from '../../measures/fold.js'
+ * @import { Amounts, Line } from '../../measures/fold.js'
  * @import { Course } from '../../plan/course.js'
  * @import { recordsOf } from '../write-records.js'
  * @import { ConsumerEvents } from './consumers.js'
@@ -234,7 +234,7 @@ const secondsOf = ({ plan, results, joined, frame }, { driver, clocks, uniquenes
   totalMs: plan.durationMs,
   moment: momentsOf(frame.elapsed),
   ask: async () => uniqueness?.sample(),
-  line: (/** @type {unknown} */ _, /** @type {Line} */ line) => line,
+  line: (/** @type {unknown} */ _, /** @type {Amounts} */ line) => line,
   shown: shownBy(instruments),
   /** @param {number} fromMs */
   writeFrom: (fromMs) => (/** @type {Line} */ line) => {

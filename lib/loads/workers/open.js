@@ -21,7 +21,7 @@ import { openStages } from './stages.js'
  * @import { Target } from '../../servers/open.js'
  * @import { LoadNeeds } from '../index.js'
  * @import { WorkPlan } from './plan.js'
- * @import { Line } from '../../measures/fold.js'
+ * @import { Amounts } from '../../measures/fold.js'
  * @import { Changes } from '../../probes/seconds.js'
  * @import { Redis } from 'ioredis'
  * @import { Sets, Account } from './stages.js'
@@ -260,12 +260,12 @@ const secondsOf = (plan, elapsed, stages, account, checkEnd) => {
     totalMs: plan.durationMs,
     moment: changesOf(() => records.jobs.counts, 'done', elapsed),
     ask: () => account.renew().catch(() => {}),
-    async line(/** @type {Changes} */ { perS: achieved }, /** @type {Line} */ line) {
+    async line(/** @type {Changes} */ { perS: achieved }, /** @type {Amounts} */ line) {
       const { perS } = filtered()
       await checkEnd(waitingIn(line)).catch(() => {})
       return { achieved, ...(stages.length > 1 && { filtered: perS }), ...line }
     },
-    shown: (/** @type {Changes} */ { perS, now }, /** @type {Line} */ line) => ({
+    shown: (/** @type {Changes} */ { perS, now }, /** @type {Amounts} */ line) => ({
       achievedRate: perS,
       lost: { waiting: waitingIn(line) ?? 0, again: now.duplicates },
     }),
