@@ -319,7 +319,7 @@ const groups = {
       help: 'connections to every node, like those of several application instances; an item always uses the same one' },
     { name: 'threads', for: both, key: 'threads', type: 'threads', range: ['1', '64'], default: '1',
       help: 'threads of this process that send, each with its own connections; writers (-t) and consumers belong to one each, and ' +
-        'the items of a writer are cut where there are more threads; auto: one for each core that the local servers leave, as far as the rate needs them' },
+        'the items of a writer are cut where there are more threads; auto: one for each core that the local servers leave, as far as the highest rate needs them' },
     { name: 'pipeline', key: 'pipeline', type: 'integer', range: ['1', '10000'],
       otherwise: 'as --window allows; 1 for lookups',
       help: 'most unanswered commands on one connection' },

@@ -1,6 +1,6 @@
 // How the threads of a process share a plan: by whole writers, by parts of their ranges, or by clients. An item always belongs
 // to one thread. Pure.
-import { availableParallelism } from 'node:os'
+import { coresHere } from '../base/cores.js'
 import { OptionError } from '../base/errors.js'
 import { mix } from '../base/random.js'
 import { chunkRange } from '../base/ranges.js'
@@ -8,6 +8,7 @@ import { exactly } from '../base/typed.js'
 import { several } from '../base/units.js'
 import { turnsOf } from '../plan/turns.js'
 import { drawsOf, isDrawn } from '../traffic/items.js'
+import { highestRate, meanRate } from '../traffic/rates.js'
 import { strategyNamed } from '../workloads/index.js'
 
 /**
@@ -174,6 +175,12 @@ export const drawsOfPart = (plan, fields) => {
     : (/** @type {number} */ atMs, /** @type {number} */ client) => drawn(atMs, first + client)
 }
 
+/** The highest rate of a plan, of which that of a course is the mean. @param {Plan} plan */
+const highestHz = ({ nominalHz, rates }) => {
+  if (nominalHz === null) return Number.POSITIVE_INFINITY
+  return rates ? (nominalHz * highestRate(rates)) / meanRate(rates) : nominalHz
+}
+
 /**
  * How many threads a plan of writers can have and needs.
  * @param {Plan} plan
@@ -182,7 +189,7 @@ export const drawsOfPart = (plan, fields) => {
 export const roomOf = (plan, sharing) => ({
   most: sharing.most(plan),
   limit: () => sharing.limit(plan),
-  needed: plan.nominalHz === null ? Number.POSITIVE_INFINITY : Math.ceil(plan.nominalHz / hzAThread),
+  needed: Math.ceil(highestHz(plan) / hzAThread),
 })
 
 /**
@@ -190,10 +197,11 @@ export const roomOf = (plan, sharing) => ({
  * @param {number | 'auto' | undefined} asked undefined: by a command that has no threads
  * @param {{ most: number, limit: () => string, needed: number }} room
  * @param {number} serversHere nodes on this machine, which take a core each
+ * @param {() => number} [cores]
  */
-export const threadsOf = (asked = 1, { most, limit, needed }, serversHere) => {
+export const threadsOf = (asked = 1, { most, limit, needed }, serversHere, cores = coresHere) => {
   if (asked === 1) return 1
-  if (asked === 'auto') return Math.max(1, Math.min(availableParallelism() - serversHere, needed, most))
+  if (asked === 'auto') return Math.max(1, Math.min(cores() - serversHere, needed, most))
   if (asked > most)
     throw new OptionError(
       `--threads ${asked}: ${most === 1 ? 'this load is played by one' : `at most ${most} can play this load`}: ${limit()}`,

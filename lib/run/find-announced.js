@@ -1,6 +1,5 @@
 // The plan by which a consumer reads: the one in the target, or the options where there is none.
-
-import { availableParallelism } from 'node:os'
+import { coresHere } from '../base/cores.js'
 import { TargetError } from '../base/errors.js'
 import { chosenPlan, readPlanOf } from '../loads/fetches/plan.js'
 import { isLive } from '../loads/fetches/verifying.js'
@@ -59,7 +58,7 @@ export const findPlan = async ({ settings, target, say }) => {
   const strategy = announced?.strategy ?? settings.strategy
   if (!declaresWorkers(strategy)) refuseWorkers(settings, strategy)
   const plan = declaresWorkers(strategy)
-    ? workPlanOf(settings, { ...facts, cores: availableParallelism() })
+    ? workPlanOf(settings, { ...facts, cores: coresHere() })
     : readPlanOf(settings, { ...facts, agents: [] })
   const words = beginnings[declaresWorkers(strategy) ? 'workers' : 'readers']
   say(

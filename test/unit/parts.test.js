@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { writingOf } from '../../lib/loads/index.js'
-import { partsOf, scheduleOfPart } from '../../lib/loads/parts.js'
+import { partsOf, roomOf, scheduleOfPart, threadsOf } from '../../lib/loads/parts.js'
 import { turnsOf } from '../../lib/plan/turns.js'
 import { scheduleOf } from '../../lib/traffic/arrivals.js'
+import { rampOf, settingsOfRates } from '../../lib/traffic/rates.js'
 import { samplePlan } from '../helpers/sample-plan.js'
 
 /** @import { Settings } from '../../settings.js' */
@@ -170,6 +171,27 @@ test('auto leaves the cores to the servers here, and takes one thread for a smal
   assert.equal(threadsAt({ quantity: 1_000_000, rate: 'max' }, 1000), 1)
   assert.ok(threadsAt({ quantity: 1_000_000, rate: 'max' }) >= 1)
   assert.equal(threadsAt({ strategy: 'counter-pipeline', quantity: 10, threads: 'auto' }), 1)
+})
+
+test('auto takes as many threads as the highest rate of a course needs', () => {
+  const rates = rampOf('100k..900k/10s') ?? []
+  for (const [quantity, changes, threads] of /** @type {[number, Partial<Settings>, number][]} */ ([
+    [500_000, {}, 3],
+    [500_000, settingsOfRates(rates), 5],
+    [500_000, { ...settingsOfRates(rates), totalAgents: 2 }, 3],
+    [100, { ...settingsOfRates(rates), strategy: 'lookup-get', connections: 50 }, 5],
+  ])) {
+    const plan = samplePlan({ quantity, ...changes })
+    const room = roomOf(plan, writingOf(plan).sharing)
+    assert.equal(
+      threadsOf('auto', room, 0, () => 64),
+      threads,
+    )
+    assert.equal(
+      threadsOf('auto', room, 1, () => 3),
+      2,
+    )
+  }
 })
 
 for (const [settings, agents, message] of /** @type {[Partial<Settings>, number[], RegExp][]} */ ([
