@@ -21,9 +21,9 @@ const usedS = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1e6
 }
-/** @param {TestContext} t @param {() => number} [clock] */
-const healthOf = (t, clock = performance.now.bind(performance)) => {
-  const health = clientHealth({ clock })
+/** @param {TestContext} t @param {() => number} [clock] @param {number} [resolutionMs] */
+const healthOf = (t, clock = performance.now.bind(performance), resolutionMs = undefined) => {
+  const health = clientHealth({ clock, resolutionMs })
   t.after(health.stop)
   return health
 }
@@ -142,18 +142,18 @@ test('a pause is as long as it was, wherever in its second', async (t) => {
     const found = Number(health.sample().stopped_ms)
     sampledMs = performance.now()
     t.diagnostic(`${found} of ${pausedMs} ms, in ${overMs} ms`)
-    // A look each 50 ms; beside other load the turns around the pause are late as well.
-    assert.ok(found >= pausedMs - 100 && found <= overMs, `${found} of ${pausedMs} ms`)
+    // A look each 250 ms; beside other load the turns around the pause are late as well.
+    assert.ok(found >= pausedMs - 300 && found <= overMs, `${found} of ${pausedMs} ms`)
   }
-  await setTimeout(200)
+  await setTimeout(300)
   // Its end is seen by the sample alone.
   assertFound(pause())
   const atFirst = pause()
-  await setTimeout(200)
+  await setTimeout(300)
   assertFound(atFirst)
-  await setTimeout(200)
+  await setTimeout(300)
   const between = pause()
-  await setTimeout(200)
+  await setTimeout(300)
   assertFound(between)
 })
 
@@ -178,7 +178,7 @@ test('a loop that never waits is busy, one that waits is not', async (t) => {
 })
 
 test('loop delay is what comes on top of the period; a new window and a new second forget it', async (t) => {
-  const health = healthOf(t)
+  const health = healthOf(t, undefined, 50)
   health.startWindow()
   // Beside other load a turn takes longer than the 150 ms that are burnt here.
   let longestMs = 0
