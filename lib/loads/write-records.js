@@ -114,23 +114,31 @@ export const recordsOf = (plan, isMeasured = () => true, tap = undefined, keep =
 /** @typedef {ReturnType<typeof recordsOf>} Records */
 
 /**
+ * The counts so far that are in no memory which threads share.
+ * @param {Records} records
+ * @param {{ measuredTicks: () => number, nextTick?: () => number }} writing
+ */
+export const namedSumsOf = ({ ledger, lateTicks }, writing) => ({
+  failed_by: { ...ledger.failedBy },
+  errors_by: { ...ledger.errorsBy },
+  repeated_by: { ...ledger.repeatedBy },
+  ticks: { count: writing.measuredTicks(), late: lateTicks(), next: writing.nextTick?.() ?? 0 },
+})
+
+/**
  * The counts so far, which a fleet adds up.
  * @param {Records} records
  * @param {{ acked: () => number }} window
  * @param {{ measuredTicks: () => number, nextTick?: () => number }} writing
  * @returns {Sums}
  */
-export const sumsOf = ({ ledger, lateTicks }, window, writing) => ({
-  whole: { ...ledger.whole },
-  measured: { ...ledger.measured },
-  agents: [...ledger.byAgent].map(([agent, counts]) => ({ agent, ...counts })),
-  failed_by: { ...ledger.failedBy },
-  commands: {
-    sent: ledger.commands.sent,
-    repeated: ledger.commands.repeated,
-    acked: window.acked(),
-  },
-  errors_by: { ...ledger.errorsBy },
-  repeated_by: { ...ledger.repeatedBy },
-  ticks: { count: writing.measuredTicks(), late: lateTicks(), next: writing.nextTick?.() ?? 0 },
-})
+export const sumsOf = (records, window, writing) => {
+  const { whole, measured, byAgent, commands } = records.ledger
+  return {
+    whole: { ...whole },
+    measured: { ...measured },
+    agents: [...byAgent].map(([agent, counts]) => ({ agent, ...counts })),
+    commands: { sent: commands.sent, repeated: commands.repeated, acked: window.acked() },
+    ...namedSumsOf(records, writing),
+  }
+}

@@ -1,6 +1,5 @@
 // Counts and latencies of a writing run whose load is in threads, as those of a run in one: counts are in memory that all
 // threads see, and each second is folded as a fleet folds the seconds of its boxes.
-import { sumOfBoxes } from '../fleet/fold.js'
 import { writingOf } from '../loads/index.js'
 import { partsOf } from '../loads/parts.js'
 import { recordsOf } from '../loads/write-records.js'
@@ -10,12 +9,13 @@ import { keptIn, memoryFor, summed } from '../probes/shared-counts.js'
 import { besideOf, threadSeconds } from './seconds.js'
 
 /**
- * @import { Sums } from '../fleet/interval.js'
+ * @import { namedSumsOf } from '../loads/write-records.js'
  * @import { Plan } from '../loads/plan.js'
  * @import { Written } from '../probes/acked-ranges.js'
  * @import { Counts } from '../probes/ledger.js'
  * @import { End, Second } from './seconds.js'
  *
+ * @typedef {ReturnType<typeof namedSumsOf>} Sums
  * @typedef {Second & { sums: Sums, behindMs: number | null, counts: Record<string, number>, bytes: Record<string, number | null> }}
  *   ThreadSecond behindMs: how late its first byte was sent; counts: replies by their meaning; bytes: that its connections
  *   exchanged, by node
@@ -77,11 +77,12 @@ export const recordsInThreads = (plan, isMeasured) => {
       return joinedWritten(all, all.length === threads.length)
     },
   }
+  /** @param {'failed_by' | 'errors_by' | 'repeated_by'} by @returns {Record<string, number>} */
+  const namedBy = (by) => seconds().reduce((sum, { sums }) => added.acrossSources(sum, sums[by]), {})
   const addNamed = () => {
-    const sums = sumOfBoxes(seconds().map((second) => second.sums))
-    Object.assign(failedBy, sums.failed_by)
-    Object.assign(errorsBy, sums.errors_by)
-    Object.assign(repeatedBy, sums.repeated_by)
+    Object.assign(failedBy, namedBy('failed_by'))
+    Object.assign(errorsBy, namedBy('errors_by'))
+    Object.assign(repeatedBy, namedBy('repeated_by'))
     const { failed, uncertain } = ledger.whole
     const unknown = failed + uncertain - total(failedBy)
     if (unknown > 0 && threads.some(({ isLost }) => isLost)) failedBy[lostCause] = unknown

@@ -1,6 +1,6 @@
 // A thread's part of a writing run: its load, with counts in the memory of all threads and instruments of its own.
 import { writingOf } from '../loads/index.js'
-import { recordsOf, sumsOf } from '../loads/write-records.js'
+import { namedSumsOf, recordsOf } from '../loads/write-records.js'
 import { instrumentsOf, ofWriters } from '../measures/index.js'
 import { courseOf } from '../plan/course.js'
 import { keptIn } from '../probes/shared-counts.js'
@@ -90,7 +90,7 @@ export const openWriting = async ({ plan, memory }, { target, clock, sharedMs, s
     async second() {
       driver.watch()
       const bytes = target.nodes().map(({ address }) => [address, target.loadBytes(address)])
-      const sums = sumsOf(records, { acked: () => 0 }, writing)
+      const sums = namedSumsOf(records, writing)
       return {
         ...{ line: await instruments.second(true, undefined, []), sums, counts: counts() },
         ...{ bytes: Object.fromEntries(bytes), behindMs: records.firstBehindMs() },
