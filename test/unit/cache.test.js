@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linearRegression } from 'simple-statistics'
-import { sourceOf } from '../../lib/loads/clients/cache.js'
+import { cacheOperationsOf, phases, sourceOf } from '../../lib/loads/clients/cache.js'
 import { cache, cacheSection, curveSection, shareOfHits } from '../../lib/measures/cache.js'
 import { nodes } from '../../lib/measures/nodes.js'
 import { isWarm, trendChance } from '../../lib/run/window.js'
@@ -188,6 +188,48 @@ test('a source answers so many at once, the others in their order, and what it h
   answer(2)
   assert.deepEqual(read, ['b', 'a'], 'it has ended')
   assert.deepEqual(begun, [1, 2, 2, 2], 'those that wait are not at the source')
+})
+
+test('the mean time of the source is of requests that are measured, also where it had begun to read before', () => {
+  let nowMs = 0
+  /** @type {(() => void)[]} */
+  const timers = []
+  const counts = {
+    ...{ hits: 0, misses: 0, fills: 0, coalesced: 0, sourced: 0, sourceMs: 0, atOnce: 0, stampede: 0 },
+    ...{ late: { hits: 0, misses: 0 }, decile: null, hitTimes: null, missTimes: null, isMeasuring: false },
+    startMeasuring() {
+      counts.isMeasuring = true
+    },
+  }
+  const timersOf = (/** @type {any} */ then, /** @type {number} */ _, /** @type {any} */ one) =>
+    timers.push(() => then(one))
+  const { kind, first } = cacheOperationsOf(
+    /** @type {any} */ ({
+      plan: { cluster: false },
+      clients: [{ inFlight: 0 }],
+      operations: [{ repeatable: true, command: { most: 9 } }, { repeatable: true, command: { most: 9 } }],
+      ledger: { acked: () => {}, commands: { sent: 0 } },
+      latency: { record: () => {} },
+      machine: { clock: () => nowMs, random: () => 0.5, timers: { setTimeout: timersOf } },
+    }),
+    /** @type {any} */ (() => ({ begin: () => {}, outbox: { end: () => {} } })),
+    /** @type {any} */ ({
+      cache: { batch: 1, coalesce: false, missTime: '5ms', missConcurrency: null },
+      ...{ many: null, counts, draw: () => 1 },
+    }),
+  )
+  /** @param {boolean} measured */
+  const miss = (measured) => {
+    const request = first(0, phases.serve, 7, nowMs, measured)
+    kind.reply(request).nil?.()
+    kind.taken(request, /** @type {any} */ (null), nowMs, /** @type {any} */ (null))
+  }
+  miss(false)
+  nowMs = 20
+  miss(true)
+  nowMs = 25
+  for (const answer of timers) answer()
+  assert.deepEqual([counts.fills, counts.sourced, counts.sourceMs], [2, 1, 5])
 })
 
 test('ranks follow popularity where it shifts, and items where they are replaced', () => {

@@ -245,8 +245,10 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
       if (atOnce > counts.atOnce) counts.atOnce = atOnce
     },
     onRead(/** @type {CacheRequest} */ fill, tookMs) {
-      counts.sourced++
-      counts.sourceMs += tookMs
+      if (isCounted(counts, fill)) {
+        counts.sourced++
+        counts.sourceMs += tookMs
+      }
       routing().begin(fill, clock())
       routing().outbox.end()
     },
