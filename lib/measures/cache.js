@@ -147,7 +147,8 @@ const infoPctOf = (rows, own) => {
 }
 
 /**
- * After a failover two nodes have been the master of a shard: what it holds is what the one that answered last has.
+ * After a failover two nodes have been the master of a shard: what it holds is what the one that answered last has. A node that was
+ * removed holds nothing.
  * @param {readonly Folded[]} rows of masters
  * @returns {Folded[]}
  */
@@ -155,6 +156,7 @@ const lastOfEachShard = (rows) => {
   /** @type {Map<number | string, Folded>} */
   const last = new Map()
   for (const row of rows) {
+    if (row.unlisted_ms > (row.answered_ms ?? -1)) continue
     const key = row.shard ?? row.address
     const other = last.get(key)
     if (!other || (other.answered_ms ?? -1) < (row.answered_ms ?? -1)) last.set(key, row)
@@ -162,23 +164,29 @@ const lastOfEachShard = (rows) => {
   return [...last.values()]
 }
 
-/** How long the shards were watched, one master after another: the longest. @param {readonly Folded[]} rows of masters */
-const longestMs = (rows) => {
+/**
+ * How long the shards were watched, one master after another: the longest. Where a shard was removed, others have its number: then no
+ * longer than the window.
+ * @param {readonly Folded[]} rows of masters
+ * @param {number} windowMs
+ */
+const longestMs = (rows, windowMs) => {
   /** @type {Map<number | string, number>} */
   const sums = new Map()
   for (const { shard, address, over_ms: ms } of rows)
     sums.set(shard ?? address, (sums.get(shard ?? address) ?? 0) + (ms ?? 0))
-  return Math.max(0, ...sums.values())
+  const alone = Math.max(0, ...rows.map(({ over_ms: ms }) => ms ?? 0))
+  return Math.max(alone, Math.min(windowMs, Math.max(0, ...sums.values())))
 }
 
-/** @param {Folded} window @param {Parameters<typeof infoPctOf>[1]} own */
-const ofServers = (window, own) => {
+/** @param {Folded} window @param {Parameters<typeof infoPctOf>[1]} own @param {number | null} windowS */
+const ofServers = (window, own, windowS) => {
   /** @type {Folded[]} */
   const rows = Object.values(window.nodes ?? {}).filter(({ role }) => role === 'master')
   const now = lastOfEachShard(rows)
   const sum = (/** @type {string} */ name, of = rows) => sumOf(of.map((row) => row[name]))
   // Between the first and the last INFO of the window.
-  const overS = longestMs(rows) / 1000
+  const overS = longestMs(rows, windowS === null ? Number.POSITIVE_INFINITY : windowS * 1000) / 1000
   const masters = now.map(({ address, memory_bytes = null, held }) => ({
     address,
     memory_bytes,
@@ -471,7 +479,8 @@ export const cache = measure({
     const inWindow = window['cache.over_s'] || overS || null
     const beside = (/** @type {number} */ way) =>
       share === null || half === null ? null : Math.min(100, Math.max(0, (share + way * half) * 100))
-    const ofServer = ofServers(window, plan.totalAgents > 1 ? null : { hits: sums.hits, misses: sums.misses })
+    const own = plan.totalAgents > 1 ? null : { hits: sums.hits, misses: sums.misses }
+    const ofServer = ofServers(window, own, inWindow)
     return {
       cache: {
         ...sums,

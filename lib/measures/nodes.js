@@ -68,7 +68,7 @@ const gauges = ['data_bytes', 'rss_bytes', 'keys', 'policy']
 
 /** What is added up of a row of a line. @param {Row} row */
 const amountsOf = (row) => {
-  const { address, shard, role, at_ms, memory_bytes, cpu_upper_bound } = row
+  const { address, shard, role, at_ms, memory_bytes, cpu_upper_bound, gap } = row
   /** @type {Row} */
   const amounts = {}
   for (const name of names) if (name in row) amounts[name] = row[name]
@@ -77,12 +77,13 @@ const amountsOf = (row) => {
   if (typeof memory_bytes === 'number') amounts.memory_bytes = memory_bytes
   // A node that is gone has rows, too.
   if (typeof row.keys === 'number') amounts.answered_ms = at_ms
+  if (gap === 'unlisted') amounts.unlisted_ms = at_ms
   if (cpu_upper_bound) amounts.cpu_upper_bound = cpu_upper_bound
   Object.assign(amounts, partOf(row))
   // For their means over the seconds.
   if (typeof row.keys === 'number' && typeof row.data_bytes === 'number')
     amounts.held = { n: 1, keys: row.keys, bytes: row.data_bytes }
-  amounts.gaps = row.gap ? 1 : 0
+  amounts.gaps = gap ? 1 : 0
   // Seconds by the limit that it had in each.
   if (typeof row.maxmemory === 'number') amounts.limits = { [row.maxmemory]: 1 }
   return amounts

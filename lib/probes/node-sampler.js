@@ -337,15 +337,15 @@ const addSilent = (away, views) => {
 }
 
 /**
- * After a failover two nodes of a shard may have called themselves its master: the one that spoke last is it.
+ * After a failover two nodes of a shard may have called themselves its master: the one that spoke last is it. Of shards that are there.
  * @param {Map<string, Watch>} watches
  * @param {'data_bytes' | 'keys'} gauge
  */
 const ofMasters = (watches, gauge) => {
   /** @type {Map<number, Reading>} */
   const masters = new Map()
-  for (const { node, last } of watches.values()) {
-    if (last?.role !== 'master') continue
+  for (const { node, last, listed } of watches.values()) {
+    if (last?.role !== 'master' || !listed) continue
     const other = masters.get(node.shard)
     if (!other || other.atMs < last.atMs) masters.set(node.shard, last)
   }

@@ -330,6 +330,34 @@ test('after a failover a shard has the memory of its new master, and the evictio
   assert.deepEqual([of.evicted_per_s, of.policy], [1000, 'allkeys-lru'])
 })
 
+test('a shard that is removed is no part of what the servers have, nor are the others watched for longer by its time', () => {
+  const row = (/** @type {string} */ address, /** @type {number} */ shard) => ({
+    ...{ address, shard, role: 'master', memory_bytes: 3e6, data_bytes: 2e6, rss_bytes: 3.3e6, keys: 100 },
+    ...{ maxmemory: 4e6, policy: 'allkeys-lru', over_ms: 1000, evictions: 500 },
+  })
+  const { nodes: field } = nodes.record
+  for (const removed of [1, 2, 3]) {
+    let folded = null
+    for (let s = 0; s < 20; s++) {
+      const at = { at_ms: s * 1000 }
+      const all = ['a', 'b', 'c'].map((address, i) => ({ ...row(address, i + 1), ...at }))
+      // Shards are numbered anew.
+      const left = all.filter(({ shard }) => shard !== removed).map((one, i) => ({ ...one, shard: i + 1 }))
+      const gone = { address: all[removed - 1].address, shard: removed, role: 'master', gap: 'unlisted', ...at }
+      folded = field.overTime(folded, s < 10 ? all : [...left, gone])
+    }
+    const known = /** @type {any} */ ({
+      window: { nodes: folded, 'cache.over_s': 20 },
+      plan: { strategy: 'cache-aside', cache: {}, totalAgents: 1 },
+      overS: 20,
+    })
+    const of = /** @type {any} */ (cache.summary(known)).cache
+    const about = `shard ${removed}`
+    assert.deepEqual([of.memory_bytes, of.maxmemory_bytes, of.data_bytes], [6e6, 8e6, 4e6], about)
+    assert.deepEqual([of.keys, of.masters.length, of.evicted_per_s], [200, 2, 1250], about)
+  }
+})
+
 test('INFO counts no fields of hashes: their hits and expirations by it are not known', () => {
   const row = { role: 'master', over_ms: 1000, keyspace_hits: 999, keyspace_misses: 1, expirations: 0 }
   const window = { 'cache.hits': 680, 'cache.misses': 320, nodes: { 0: row } }

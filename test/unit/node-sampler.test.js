@@ -288,6 +288,17 @@ test('nodes appear, vanish and change roles: one master a shard holds the data, 
   assert.deepEqual([totals.data_bytes, totals.net_bytes], [10_000, 6000])
 })
 
+test('a shard that is removed holds nothing more', async () => {
+  const nodes = /** @type {SampledNode[]} */ ([master, { address: 's', shard: 2, role: 'master' }])
+  const { sampler, at } = rig({ answers: { s: { ...lived(1), run_id: 's' } }, nodes })
+  await at(1, lived(1))
+  const both = sampler.lastStoredData()
+  nodes.pop()
+  await at(2, lived(2))
+  const one = sampler.lastStoredData()
+  assert.deepEqual([both.dataBytes, both.keys], [2 * Number(one.dataBytes), 2 * Number(one.keys)])
+})
+
 test('what a server does not tell is null, never NaN', async () => {
   const { sampler, at } = rig()
   await at(1, { run_id: 'a', role: 'master' })
