@@ -192,10 +192,10 @@ const limitRows = (run) => {
   const { busy_pct: busy } = run.client
   if (typeof busy !== 'number') return []
   const client = `load generator ${percent(busy)} busy`
-  const ofNode = nodeLimit(run)
-  if (ofNode) return [{ label: 'bottleneck', text: `${ofNode}; ${client}` }]
   if (clientLimit(run.client))
     return [{ label: 'bottleneck', text: `the load generator, ${percent(busy)} busy` }]
+  const ofNode = nodeLimit(run)
+  if (ofNode) return [{ label: 'bottleneck', text: `${ofNode}; ${client}` }]
   const node = busiestNode(run)
   const isFull = node && (node.engine_cpu_pct ?? 0) >= fullPct
   const limit = isFull

@@ -272,10 +272,12 @@ describe('the limits of a node', () => {
     const points = each((list) => list.map((value, i) => [i * 60_000, value]))
     return { id: 'items-001', kind: 'node', address: null, role: 'master', means, points }
   }
-  /** @param {Record<string, number[]>} values */
-  const brief = (values) => {
+  /** @param {Record<string, number[]>} values @param {object} [client] */
+  const brief = (values, client = {}) => {
     const cloudwatch = { nodes: [figures(values)] }
-    const run = { ...resultDocument(sampleParts()), valid: true, warnings: [], cloudwatch }
+    const parts = sampleParts()
+    const document = resultDocument({ ...parts, client: { ...parts.client, ...client } })
+    const run = { ...document, valid: true, warnings: [], cloudwatch }
     const { head, rows } = briefOf(/** @type {any} */ (run), () => '')
     return { head: head.text, bottleneck: rows.find(({ label }) => label === 'bottleneck')?.text ?? '' }
   }
@@ -294,6 +296,11 @@ CPUCreditBalance -> 12 0.4 -> the CPU credits of items-001 were used up
       assert.ok(head.endsWith(`; ${words}`), head)
       assert.ok(bottleneck.startsWith(words), bottleneck)
     })
+
+  test('a full load generator is the bottleneck, whatever the nodes lacked', () => {
+    const { bottleneck } = brief({ ThrottledCmds: [5, 5] }, { busy_pct: 97, thread_cpu_pct: 96 })
+    assert.equal(bottleneck, 'the load generator, 97.0 % busy')
+  })
 
   test('a node within its limits is not named', () => {
     const { head, bottleneck } = brief({
