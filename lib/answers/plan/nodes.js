@@ -114,10 +114,16 @@ const nearestLimit = (used, headroom) =>
 
 const mostMonths = 120
 
-/** Whole months for which these shards are enough while the load grows. @param {(scale: number) => boolean} fits @param {number} growth */
-const monthsOf = (fits, growth) => {
-  for (let months = 1; months <= mostMonths; months++) if (!fits((1 + growth) ** months)) return months - 1
-  return null
+/** The least whole number that holds, where each above it holds too; null: none up to the most. @param {number} most @param {(n: number) => boolean} holds */
+const leastOf = (most, holds) => {
+  if (!holds(most)) return null
+  let [low, high] = [1, most]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (holds(middle)) high = middle
+    else low = middle + 1
+  }
+  return high
 }
 
 /** @param {Demand} demand @param {number} by @returns {Demand} */
@@ -129,12 +135,8 @@ export const candidateOf = (demand, type, wishes) => {
   const most = Math.floor(clusterLimits.most / (1 + replicas))
   const near = (/** @type {number} */ shards, load = demand) =>
     nearestLimit(usedOf(load, type, shards, wishes), headroom)
-  /** The fewest shards that are enough. @returns {number | null} */
-  const fewest = (/** @type {Demand} */ load) => {
-    let shards = 1
-    while (shards <= most && near(shards, load).part > 1) shards++
-    return shards > most ? null : shards
-  }
+  /** The fewest shards that are enough: the hottest of more has no more to do. */
+  const fewest = (/** @type {Demand} */ load) => leastOf(most, (n) => near(n, load).part <= 1)
   const shards = fewest(demand)
   const at = shards ?? most
   const nodes = shards === null ? 0 : shards * (1 + replicas)
@@ -155,7 +157,11 @@ export const candidateOf = (demand, type, wishes) => {
         : `more than ${most} shards`
     return { ...candidate, binds: limit, monthly: null, why }
   }
-  const months = monthsOf((scale) => near(shards, grown(demand, scale)).part <= 1, growth)
+  const growsBeyond = (/** @type {number} */ months) =>
+    near(shards, grown(demand, (1 + growth) ** months)).part > 1
+  // Whole months for which they are enough.
+  const beyond = leastOf(mostMonths, growsBeyond)
+  const months = beyond && beyond - 1
   return {
     ...candidate,
     // The limit that made the last shard necessary, if there is more than one.
