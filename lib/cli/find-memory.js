@@ -89,8 +89,8 @@ const trialOf = (run, slos, { bytes: memory_bytes, phase }) => {
 const curveIn = ({ miss_curve: curve }) =>
   curve ? { points: risingOf(curve.points), ceiling: curve.ceiling_pct } : null
 
-/** The memory with which the search begins. @param {Request} request @param {AbortSignal} stop */
-const startOf = async ({ settings, checks }, stop) => {
+/** The memory with which the search begins. @param {Pick<Request, 'settings' | 'checks'>} request @param {AbortSignal} stop @param {typeof drawnCurve} draw */
+export const startOf = async ({ settings, checks }, stop, draw = drawnCurve) => {
   const plan = planOf(settings, {
     agents: [1],
     masters: settings.cluster ? settings.shards : 1,
@@ -98,7 +98,7 @@ const startOf = async ({ settings, checks }, stop) => {
     variant: null,
   })
   const { policy = 'allkeys-lru', connections = usualConnections } = settings
-  const curve = await drawnCurve(plan, { policy, stopNow: stop })
+  const curve = await draw(plan, { policy, stopNow: stop })
   if (!curve) return null
   const wanted = Math.max(
     50,

@@ -1,7 +1,7 @@
 // The runs of a search for memory, played by a stand-in: what a run that says nothing of its memory does to the search.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { searched } from '../../lib/cli/find-memory.js'
+import { searched, startOf } from '../../lib/cli/find-memory.js'
 import { findOptions, loadOptions, memoryRequest } from '../../lib/cli/find-options.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
@@ -45,19 +45,15 @@ const search = async (third) => {
 }
 
 test('the first run has room for the buffers of its connections', async () => {
-  const firstOf = async (/** @type {object} */ more) => {
-    const { settings, ...request } = requested()
-    /** @type {number[]} */
-    const tried = []
-    await searched(
-      { ...request, settings: { ...settings, ...more } },
-      new AbortController().signal,
-      () => {},
-      async (_, { memory }) => runWith(tried.push(memory) && memory),
-    )
-    return tried[0]
+  const { settings, checks } = requested()
+  const points = [{ memory_bytes: 3e6, lru_pct: 85, policy_pct: 84 }]
+  const drawn = async () => /** @type {any} */ ({ points, footprint_bytes: 5e6 })
+  const startWith = async (/** @type {object} */ more) => {
+    const request = { settings: { ...settings, ...more }, checks }
+    return (await startOf(request, new AbortController().signal, drawn))?.start
   }
-  assert.equal(Math.round((await firstOf({})) - (await firstOf({ connections: 10 }))), 40 * 4e4)
+  assert.equal(await startWith({}), 5e6 + 50 * 4e4)
+  assert.equal(await startWith({ connections: 10 }), 5e6 + 10 * 4e4)
 })
 
 test('a limit of latency is met where most requests need not wait for the source, and is what binds', async () => {
