@@ -2,6 +2,7 @@
 // Faults for all client libraries at once: a line of JSON for each driver and fault, and a table of them as Markdown.
 import { appendFileSync, existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { ExitCode, OptionError } from '../lib/base/errors.js'
 import { libraries, libraryOf } from '../lib/base/libraries.js'
 import { count, dash } from '../lib/base/units.js'
@@ -71,7 +72,7 @@ const rowOf = (plays) => {
 }
 
 /** @param {string} file */
-const tableOf = (file) => {
+export const tableOf = (file) => {
   const byRow = new Map()
   for (const line of linesIn(file)) {
     const name = `${line.fault}, ${line.driver}`
@@ -85,32 +86,42 @@ const tableOf = (file) => {
   ]
 }
 
-await repositoryScript({
-  usage,
-  options: {
-    file: { type: 'string', default: 'clients-faults.ndjson' },
-    quantity: { type: 'string', default: '200' },
-    table: { type: 'boolean' },
-  },
-  work: async ({ file, quantity, table }, words) => {
-    if (!/^[1-9]\d{0,5}$/.test(quantity))
-      throw new OptionError(`--quantity must be a whole number from 1, not '${quantity}'`)
-    if (table && !existsSync(file)) throw new OptionError(`--table: ${file} is not there`)
-    const all = [...clientFaults.map(({ name }) => name), reply]
-    const names = all.filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
-    if (names.length === 0)
-      throw new OptionError(`no fault has one of these words in its name: ${all.join(', ')}`)
-    for (const fault of table ? [] : names)
-      for (const outcome of await played(fault, Number(quantity))) {
-        const where = {
-          version: versionOf(outcome.driver),
-          quantity: Number(quantity),
-          cores: availableParallelism(),
-        }
-        appendFileSync(file, `${JSON.stringify({ ...outcome, ...where })}\n`)
-        process.stderr.write(`${fault}, ${outcome.driver}\n`)
+/** The faults with one of these words in their names; without words all. @param {readonly string[]} words */
+export const faultsWith = (words) => {
+  const all = [...clientFaults.map(({ name }) => name), reply]
+  const names = all.filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
+  if (names.length === 0)
+    throw new OptionError(`no fault has one of these words in its name: ${all.join(', ')}`)
+  return names
+}
+
+/** @param {Record<string, any>} options @param {string[]} words */
+const work = async ({ file, quantity, table }, words) => {
+  if (!/^[1-9]\d{0,5}$/.test(quantity))
+    throw new OptionError(`--quantity must be a whole number from 1, not '${quantity}'`)
+  if (table && !existsSync(file)) throw new OptionError(`--table: ${file} is not there`)
+  const names = faultsWith(words)
+  for (const fault of table ? [] : names)
+    for (const outcome of await played(fault, Number(quantity))) {
+      const where = {
+        version: versionOf(outcome.driver),
+        quantity: Number(quantity),
+        cores: availableParallelism(),
       }
-    process.stdout.write(`${tableOf(file).join('\n')}\n`)
-    return ExitCode.done
-  },
-})
+      appendFileSync(file, `${JSON.stringify({ ...outcome, ...where })}\n`)
+      process.stderr.write(`${fault}, ${outcome.driver}\n`)
+    }
+  process.stdout.write(`${tableOf(file).join('\n')}\n`)
+  return ExitCode.done
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await repositoryScript({
+    usage,
+    options: {
+      file: { type: 'string', default: 'clients-faults.ndjson' },
+      quantity: { type: 'string', default: '200' },
+      table: { type: 'boolean' },
+    },
+    work,
+  })
