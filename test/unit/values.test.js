@@ -75,7 +75,7 @@ test('the same at every split in two, and byte by byte', () => {
 })
 
 test('random values of 16 bytes to 1 MB at random splits', () => {
-  for (let seed = 1; seed <= 20; seed++) {
+  for (let seed = 1; seed <= 8; seed++) {
     const random = xoroshiro128plus(seed)
     const below = (/** @type {number} */ n) => (random.next() >>> 0) % n
     const values = Array.from({ length: 30 }, () => {
