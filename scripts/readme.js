@@ -158,21 +158,18 @@ const partsOf = (experiments) => {
 }
 
 /** What comes of the data alone: parts of pages, and whole files. */
-export const made = () => {
-  const experiments = documents()
-  return {
-    parts: partsOf(experiments),
-    files: {
-      '.env.example': envExample(),
-      ...schemaFiles(),
-      ...pictureFiles(experiments, runNamed('add-shard')),
-      ...measuredFiles(experiments),
-      ...measuredPages(experiments),
-      ...terminalFiles(),
-      ...clientsPicture(experiments.get('clients')),
-    },
-  }
-}
+export const made = (experiments = documents()) => ({
+  parts: partsOf(experiments),
+  files: {
+    '.env.example': envExample(),
+    ...schemaFiles(),
+    ...pictureFiles(experiments, runNamed('add-shard')),
+    ...measuredFiles(experiments),
+    ...measuredPages(experiments),
+    ...terminalFiles(),
+    ...clientsPicture(experiments.get('clients')),
+  },
+})
 
 /**
  * Every file with a generated part, as it must be.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { commandNamed, commands } from '../../lib/cli/commands.js'
-import { helpData } from '../../lib/cli/help-json.js'
+import { helpData, helpJson } from '../../lib/cli/help-json.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { VALUE_TYPES } from '../../lib/options/values.js'
 import { startProgram } from '../helpers/programs.js'
@@ -133,11 +133,15 @@ test('docs/reference/options.md has each option once, with the commands that hav
 })
 
 test('millrace help --json prints it, of all commands or of some; an unknown one is an error', async (t) => {
-  const [whole, some, none] = await Promise.all(
-    ['help --json', 'help write --json', 'help wrte --json'].map(
-      (line) => startProgram(t, 'lib/cli/millrace.js', line, { out: false }).ended,
-    ),
-  )
+  const here = async (/** @type {string[]} */ ...words) => {
+    const texts = { stdout: '', stderr: '' }
+    const stream = (/** @type {keyof typeof texts} */ name) =>
+      /** @type {any} */ ({ write: (/** @type {string} */ text) => (texts[name] += text) })
+    const code = await helpJson(words, { stdout: stream('stdout'), stderr: stream('stderr') })
+    return { code, ...texts }
+  }
+  const [whole, none] = [await here('--json'), await here('wrte', '--json')]
+  const some = await startProgram(t, 'lib/cli/millrace.js', 'help write --json', { out: false }).ended
   assert.equal(whole.code, 0)
   assert.deepEqual(JSON.parse(whole.stdout).commands, JSON.parse(JSON.stringify(all)))
   const { commands: one, exit_codes: codes } = JSON.parse(some.stdout)

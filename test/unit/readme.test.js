@@ -15,7 +15,8 @@ import { ownFolder } from '../helpers/programs.js'
 
 /** @param {string} name */
 const fileText = (name) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
-const fromData = made()
+const experiments = documents()
+const fromData = made(experiments)
 
 test('generated parts of README.md and docs/, .env.example and pictures are current (else: npm run readme)', () => {
   assert.deepEqual(staleFiles(fromData), [])
@@ -48,13 +49,13 @@ test('published ratios follow from the runs in docs/data', (t) => {
     )
   writeFileSync(join(folder, 'models.ndjson'), doubled.join('\n'))
   assert.ok(Math.abs(listCosts() / before - 2) < 1e-9)
-  assert.notEqual(answersPart(documents(folder)), answersPart(documents()))
+  assert.notEqual(answersPart(documents(folder)), answersPart(experiments))
 })
 
 test('a result is taken without the figures that no table shows', (t) => {
   const folder = ownFolder(t, 'results')
   const [terms, ...turns] = fileText('docs/data/models.ndjson').trim().split('\n')
-  const document = documents().get('models') ?? assert.fail()
+  const document = experiments.get('models') ?? assert.fail()
   const more = turns.map((line) => {
     const turn = JSON.parse(line)
     for (const leg of turn.legs) leg.figures['ticks.late'] = 1
@@ -89,7 +90,7 @@ test('.env.example changes nothing, as it is and with every line in force', () =
 })
 
 test('a picture is titled with what its data show, and with no more', () => {
-  const models = documents().get('models') ?? assert.fail()
+  const models = experiments.get('models') ?? assert.fail()
   for (const [ratio, low, high, title] of /** @type {[number, number, number, RegExp][]} */ ([
     [0.75, 0.7, 0.8, /^A list costs 25 % less server CPU per item than a sorted set$/],
     [1.5, 1.2, 1.9, /^A list costs 50 % more server CPU per item than a sorted set$/],

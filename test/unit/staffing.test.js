@@ -27,7 +27,7 @@ import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
 import { svgOf } from '../../lib/report/draw.js'
 import { runCommand } from '../helpers/command-here.js'
-import { ownFolder, startProgram } from '../helpers/programs.js'
+import { ownFolder } from '../helpers/programs.js'
 import { sampleRecord } from '../helpers/sample-record.js'
 import { rowsOf } from '../helpers/table.js'
 
@@ -248,12 +248,12 @@ test('loads without a unit keep their fractions', () => {
   assert.match(text, /9 separate nodes need 20\.7, one node for the sum needs 15\.9: 23\.2 % less/)
 })
 
-test('millrace plan staff answers as a program', async (t) => {
+test('millrace plan staff answers as JSON, as a chart, and of a run', async (t) => {
   const root = ownFolder(t, 'staffing')
   const chart = join(root, 'staffing-dark.svg')
   const line = 'plan staff --nodes 9 --load mean=12GB,sd=2GB,margin=2 --simulate 1k --json'
   const words = `${line} --draw ${chart}`
-  const { code, stdout, stderr } = await startProgram(t, 'lib/cli/millrace.js', words, { out: false }).ended
+  const { code, stdout, stderr } = await runCommand(t, words, { out: false })
   assert.equal(code, 0, stderr)
   const found = JSON.parse(stdout)
   assert.deepEqual([found.separate, found.single, found.simulated.draws], [144e9, 120e9, 1000])
