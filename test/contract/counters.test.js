@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { strategyNamed, strategyNames } from '../../lib/workloads/index.js'
-import { cli, suiteScope } from '../helpers/servers.js'
+import { openCli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
 import { openedTarget, planOn, settingsOf, writeUnattended } from '../helpers/unattended.js'
 
@@ -16,31 +16,30 @@ for (const cluster of [false, true])
   describe(cluster ? 'a local cluster' : 'one server', () => {
     /** @type {Awaited<ReturnType<typeof openedTarget>>} */
     let target
-    /** @type {Awaited<ReturnType<typeof sharedServers>>} */
-    let address
+    /** @type {ReturnType<typeof openCli>} */
+    let ask
     const scope = suiteScope()
     before(async () => {
-      address = await sharedServers(scope, cluster)
+      const address = await sharedServers(scope, cluster)
+      ask = openCli(scope, address, cluster)
       target = await openedTarget(scope, address, cluster)
     })
 
-    const ask = async (/** @type {string[]} */ ...args) => {
-      const text = await cli(address, ...(cluster ? ['-c'] : []), ...args)
-      return text.split('\n').filter((line) => line !== '' && !line.startsWith('-> Redirected'))
-    }
     /** Amounts by number of the counter, and the keys. @param {string} structure @param {string} prefix */
     const stored = async (structure, prefix) => {
       if (structure === 'string') {
         const keys = Array.from({ length: counters }, (_, i) => `${prefix}{counters}:${i + 1}`)
-        return { keys, amounts: (await ask('MGET', ...keys)).map(Number) }
+        const [values] = await ask([`MGET ${keys.join(' ')}`])
+        return { keys, amounts: values.map(Number) }
       }
       const key = `${prefix}counters-${structure}`
-      const lines = await ask(
-        ...(structure === 'hash' ? ['HGETALL', key] : ['ZRANGE', key, '0', '-1', 'WITHSCORES']),
-      )
+      const isHash = structure === 'hash'
+      const [found] = await ask([isHash ? `HGETALL ${key}` : `ZRANGE ${key} 0 -1 WITHSCORES`])
       const amounts = /** @type {number[]} */ ([])
-      for (let i = 0; i < lines.length; i += 2)
-        amounts[Number(lines[i].replace(/^counter:/, '')) - 1] = Number(lines[i + 1])
+      for (const [name, amount] of /** @type {[string, unknown][]} */ (
+        isHash ? Object.entries(found) : found
+      ))
+        amounts[Number(name.replace(/^counter:/, '')) - 1] = Number(amount)
       return { keys: [key], amounts }
     }
 
@@ -57,7 +56,7 @@ for (const cluster of [false, true])
           const settings = settingsOf(size > 1 ? `${line} --with bundle-size=${size}` : line, cluster)
           const { items: outcome, bundles } = await writeUnattended(await planOn(settings, target), target)
           const { keys, amounts } = await stored(structure, prefix)
-          await ask('DEL', ...keys)
+          await ask([`DEL ${keys.join(' ')}`])
           assert.deepEqual([outcome.offered, outcome.acked, bundles?.delivery], [items, items, delivery])
           assert.equal(bundles?.calls, Math.ceil(items / size))
           assert.deepEqual(bundles?.sum, {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { run } from '../../lib/index.js'
 import { jobIn } from '../../lib/workloads/queue/job.js'
-import { at as envOf, startProgram, until } from '../helpers/programs.js'
+import { readHere } from '../helpers/here.js'
+import { at as envOf, until } from '../helpers/programs.js'
 import { openCli, suiteScope } from '../helpers/servers.js'
 import { sharedServers } from '../helpers/shared-servers.js'
 
@@ -256,9 +257,8 @@ for (const cluster of [false, true])
           message,
           exitCode: 2,
         })
-      // And as a user sees it.
       const line = '--strategy queue-list --prefix none: --duration 300ms'
-      const idle = await startProgram(t, 'consumer.js', line, { env: envOf(address) }).ended
+      const idle = await readHere(t, line, { env: envOf(address) })
       assert.equal(idle.code, 4, idle.stderr)
       assert.match(
         idle.stdout,
