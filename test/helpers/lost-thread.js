@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import workerThreads from 'node:worker_threads'
 
 const { LOST } = process.env
-const afterMs = 2500
+const afterMs = 1200
 const { Worker } = workerThreads
 
 class DyingWorker extends Worker {

@@ -149,7 +149,7 @@ describe('threads', { concurrency: 3 }, () => {
   ])
     test(`a thread that ${lost} makes the run not valid, and loses no count`, async (t) => {
       const server = await startServer(t)
-      const line = '-q 8000 -c 100 -t 2 -a all --threads 2 --duration 60s --warm-up 0 --ttl 100'
+      const line = '-q 2000 -c 100 -t 2 -a all --threads 2 --duration 60s --warm-up 0 --ttl 100'
       const running = startProgram(t, 'test/helpers/lost-thread.js', line, {
         env: { ...at(server), LOST: String(lost) },
       })
@@ -167,19 +167,19 @@ describe('threads', { concurrency: 3 }, () => {
       )
       // Half of a batch of a hundredth of a second, or of two; and on a busy machine what fell due while it was late.
       const lateMs = document.latency_us.intended.max / 1000
-      assert.ok(unsettled <= 400 + 4 * lateMs, `${unsettled} unsettled, ${lateMs} ms late`)
+      assert.ok(unsettled <= 100 + lateMs, `${unsettled} unsettled, ${lateMs} ms late`)
       const [first, second] = document.agents
       assert.ok(second.acked > 0)
       assert.equal(first.acked + second.acked, acked)
     })
 
-  test('64 threads end in order', async (t) => {
-    const whole = await startProducer(
-      t,
-      '-q 6400 -p 500 -t 64 -a all --threads 64 --intervals 2 --max-behind 60s',
-    ).ended
+  // More than the ten listeners of an event at which Node warns of a leak; each thread costs half a second of CPU to start.
+  test('12 threads end in order', async (t) => {
+    const line = '-q 1200 -p 500 -t 12 -a all --threads 12 --intervals 2 --max-behind 60s'
+    const whole = await startProducer(t, line).ended
     assertDone(whole)
-    assert.equal(whole.document.items.offered, 12_800)
+    assert.doesNotMatch(whole.stderr, /MaxListeners/)
+    assert.equal(whole.document.items.offered, 2400)
   })
 
   test('an interrupt ends all threads, and there is a result', async (t) => {
@@ -206,12 +206,12 @@ describe('threads', { concurrency: 3 }, () => {
 
 // By itself: it takes what there is of both cores.
 const skip = process.platform !== 'linux'
-test('ten thousand connections, or as many as open files allow, are opened, each in at most 40 kB', {
+test('five thousand connections, or as many as open files allow, are opened, each in at most 40 kB', {
   skip,
 }, async (t) => {
   // The server has as many, and both have other files.
   const [, files] = /^Max open files +\d+ +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-  const connections = Math.min(10_000, Number(files) - 1500)
+  const connections = Math.min(5000, Number(files) - 1500)
   const server = await startServer(t, { config: { maxclients: String(connections + 200) } })
   const line = '--strategy lookup-get --keys 1000 --fill --rate 1000 --duration 2s --warm-up 0 --no-report'
   const least = await startProducer(t, line, server).ended
