@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { runCommand } from '../helpers/command-here.js'
 import { openIamDoor, openIamDoors } from '../helpers/iam-door.js'
 import {
   assertNoneLost,
@@ -118,8 +119,17 @@ describe('login by IAM', () => {
     )
   })
 
-  /** One line, without a secret. @param {{ code: number | null, stderr: string }} ended @param {string} says */
-  const assertRefused = ({ code, stderr }, says) => {
+  /** One line, without a secret. @param {import('node:test').TestContext} t @param {string} line @param {NodeJS.ProcessEnv} env @param {string} says */
+  const assertRefused = async (t, line, env, says) => {
+    // The packages of AWS read the environment of their process.
+    const earlier = Object.keys(env).map((name) => [name, process.env[name]])
+    t.after(() => {
+      for (const [name, value] of /** @type {[string, string | undefined][]} */ (earlier))
+        if (value === undefined) delete process.env[name]
+        else process.env[name] = value
+    })
+    Object.assign(process.env, env)
+    const { code, stderr } = await runCommand(t, line, { env, out: false })
     assert.ok(code === 2 || code === 3, `exit ${code}: ${stderr}`)
     assert.match(stderr, /^[^\n]+\n$/)
     assert.match(stderr, new RegExp(says))
@@ -133,9 +143,9 @@ no cache -> rediss://127.0.0.1:1?iam=millrace -> --control: 127\.0\.0\.1 does no
 another cache -> rediss://127.0.0.1:PORT?iam=millrace@other -> --control 127\.0\.0\.1:\d+: the token was refused; correct its user, the region
 `))
     test(`a control with ${what}: one line`, async (t) => {
-      const { door, env } = await doorTo(t)
+      const door = await openIamDoor(t, server, certificates, about)
       const line = `fleet status --ca ${certificates.ca} --control ${url.replace('PORT', String(door.port))}`
-      assertRefused(await startProgram(t, 'lib/cli/millrace.js', line, { env, out: false }).ended, says)
+      await assertRefused(t, line, usualEnv(door.port), says)
     })
 
   test('readers, workers in processes, their writers, lookups and threads', async (t) => {
@@ -214,6 +224,6 @@ no credentials -> {"AWS_ACCESS_KEY_ID":"","AWS_SECRET_ACCESS_KEY":"","HOME":"/no
     test(`${what}: one line`, async (t) => {
       const door = await openIamDoor(t, server, certificates, about)
       const env = { ...usualEnv(door.port), ...JSON.parse(wrong) }
-      assertRefused(await startProducer(t, short, { env }).ended, says)
+      await assertRefused(t, `write ${short}`, env, says)
     })
 })
