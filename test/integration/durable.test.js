@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runCommand } from '../helpers/command-here.js'
+import { runCommand, startCommand } from '../helpers/command-here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at, ownFolder, runProducer, startProducer, until } from '../helpers/programs.js'
+import { assertDone, at, ownFolder, until } from '../helpers/programs.js'
 import { callsOf, startReplica, startServer } from '../helpers/servers.js'
 
 /** A master and its replica. @param {import('../helpers/servers.js').Scope} t @param {Parameters<typeof startServer>[1]} [options] */
@@ -24,7 +24,7 @@ const load =
  */
 const killed = async (t, wait) => {
   const { master, replica } = await pairOf(t)
-  const run = startProducer(t, `${load} --wait ${wait}`, master)
+  const run = startCommand(t, `write ${load} --wait ${wait}`, master)
   await until('its second second', () => run.intervals().length > 1)
   process.kill(replica.pid, 'SIGSTOP')
   await sleep(2000)
@@ -54,7 +54,7 @@ test('acknowledged when a replica has it: the death of the master loses none of 
 test('items that no replica confirms in time are uncertain, and those after them are acknowledged', async (t) => {
   const { master, replica } = await pairOf(t)
   const options = '--wait 1 --max-behind 300ms -q 500 -c 10 -a all --warm-up 0 --duration 6s'
-  const run = startProducer(t, options, master)
+  const run = startCommand(t, `write ${options}`, master)
   await until('its first second', () => run.intervals().length > 0)
   process.kill(replica.pid, 'SIGSTOP')
   await sleep(1500)
@@ -70,7 +70,7 @@ test('of lookups, each write waits and no read does; hits and misses are counted
   const { master } = await pairOf(t)
   const options =
     '--strategy lookup-mix --with ratio=1:3 --items 1000 --rate 2000 --wait 1 --warm-up 0 --duration 3s'
-  const { document, code, stderr } = await runProducer(t, options, master)
+  const { document, code, stderr } = await runCommand(t, `write ${options}`, master)
   assertDone({ code, document, stderr })
   const { hit, miss } = document.counts
   const [sets, gets, waits] = await Promise.all(['set', 'get', 'wait'].map((name) => callsOf(master, name)))
@@ -90,7 +90,7 @@ test('aof: on the disk of the master, so that it comes back with all', async (t)
     config: { appendonly: 'yes', appendfsync: 'everysec', dir: ownFolder(t, 'aof') },
   })
   const options = '--wait aof --once --ttl 10m -q 300 -c 3 -a all --warm-up 0 --duration 4s'
-  const { document, code, stderr, folder } = await runProducer(t, options, server)
+  const { document, code, stderr, folder } = await runCommand(t, `write ${options}`, server)
   assertDone({ code, document, stderr })
   assert.ok((await callsOf(server, 'waitaof')) >= document.ticks.count, 'each batch waits')
   await server.restart()
@@ -102,7 +102,7 @@ test('aof: on the disk of the master, so that it comes back with all', async (t)
 test('what cannot be waited for is refused before the first write, in one line', async (t) => {
   const server = await startServer(t)
   const said = async (/** @type {string} */ wait) => {
-    const { code, stderr } = await runProducer(t, `--wait ${wait} --duration 1s`, server)
+    const { code, stderr } = await runCommand(t, `write --wait ${wait} --duration 1s`, server)
     return `${code} ${stderr.trim().split('\n').at(-1)}`
   }
   assert.match(await said('1'), /^3 .*--wait 1: 127\.0\.0\.1:\d+ has 0 replicas that answer in time/)

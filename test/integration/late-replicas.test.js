@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addServers } from '../../lib/servers/embedded-changes.js'
-import { at, runProducer, startProducer, until, warningIn } from '../helpers/programs.js'
+import { startHere, writeHere } from '../helpers/here.js'
+import { at, until, warningIn } from '../helpers/programs.js'
 import { cli, startCluster } from '../helpers/servers.js'
 
 /** Masters and an empty server that can join the first of them as its replica. @param {import('../helpers/servers.js').Scope} t */
@@ -40,7 +41,7 @@ const nodeIn = ({ nodes }, replica) =>
 test('a replica that only INFO of its master names is waited for, and its CPU is counted', async (t) => {
   const { env, join, replica } = await youngCluster(t)
   await join()
-  const { document, stderr } = await runProducer(t, '--cluster -q 1000 -c 10 -a all --duration 3s', { env })
+  const { document, stderr } = await writeHere(t, '--cluster -q 1000 -c 10 -a all --duration 3s', { env })
   assert.match(stderr, /1 replica that INFO of the masters names is not in the cluster's map yet: waiting/)
   assert.match(stderr, /: 3 masters, 1 replica/)
   const { role, gaps, cpu_pct: pct, sampled_s: sampledS } = nodeIn(document, replica)
@@ -51,7 +52,7 @@ test('a replica that only INFO of its master names is waited for, and its CPU is
 test('a replica that joins while a run measures has gaps before it', async (t) => {
   const { env, join, replica } = await youngCluster(t)
   const line = '--cluster -q 1000 -c 10 -a all --warm-up 0 --duration 20s'
-  const run = startProducer(t, line, { env })
+  const run = startHere(t, 'write', line, { env })
   await until('its second second', () => run.intervals().length > 1)
   await join()
   const { document, stderr } = await run.ended

@@ -3,14 +3,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import {
-  assertDone,
-  assertNoneLost,
-  ownFolder,
-  runProducer,
-  startProducer,
-  until,
-} from '../helpers/programs.js'
+import { startHere, writeHere } from '../helpers/here.js'
+import { assertDone, assertNoneLost, ownFolder, until } from '../helpers/programs.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 /** @param {import('node:test').TestContext} t @param {string} text */
@@ -40,7 +34,7 @@ test('each step once for each operation, the pause between them, and no part of 
     fileOf(t, locks),
     ...'--rate 150 --connections 100 --warm-up 0 --duration 4s'.split(' '),
   ]
-  const { document, code, stderr } = await runProducer(t, options, server)
+  const { document, code, stderr } = await writeHere(t, options, server)
   assertNoneLost(document.items)
   assert.ok(code === 0 || code === 4, stderr)
   const { acked } = document.items
@@ -71,7 +65,7 @@ test('transactions and commands of several keys of one slot, on a cluster', asyn
     fileOf(t, orders),
     ...'--fill --rate 1000 --warm-up 0 --duration 2s'.split(' '),
   ]
-  const { document, code, stderr } = await runProducer(t, options, /** @type {any} */ (servers[0]))
+  const { document, code, stderr } = await writeHere(t, options, /** @type {any} */ (servers[0]))
   assertDone({ code, document, stderr })
   const sumOf = async (/** @type {string} */ name) =>
     (await Promise.all(servers.map((server) => callsOf(/** @type {any} */ (server), name)))).reduce(
@@ -86,7 +80,7 @@ test('transactions and commands of several keys of one slot, on a cluster', asyn
 
 test('keys that may be in different slots are refused on a cluster', async (t) => {
   const path = fileOf(t, orders.replaceAll('{{{', '{').replaceAll('}}}', '}'))
-  const { code, stderr } = await runProducer(t, ['--cluster', '--model', path, '--duration', '1s'])
+  const { code, stderr } = await writeHere(t, ['--cluster', '--model', path, '--duration', '1s'])
   assert.deepEqual(
     [code, /n:\{live\} and at:\{live\} are in different slots of a cluster/.test(stderr)],
     [2, true],
@@ -101,7 +95,7 @@ test('a command that fails within a transaction makes the operation fail, by its
     t,
     "keys:\n  'x:{id}': { type: string, keys: 1 }\nmix:\n  - { transaction: ['INCR x:{live}', 'EXISTS x:{live}'], share: 1 }\n",
   )
-  const { document } = await runProducer(
+  const { document } = await writeHere(
     t,
     ['--model', path, ...'--allow foreign-keys --rate 100 --warm-up 0 --duration 1s'.split(' ')],
     server,
@@ -117,7 +111,7 @@ test('when connections are lost in a pause or between steps, each operation has 
     fileOf(t, locks),
     ...'--rate 150 --connections 100 --warm-up 0 --duration 4s'.split(' '),
   ]
-  const run = startProducer(t, options, server)
+  const run = startHere(t, 'write', options, server)
   for (let i = 0; i < 3; i++) {
     await until('another second', () => run.intervals().length > i)
     await cli(server, 'CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')

@@ -5,15 +5,8 @@ import { writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import {
-  assertDone,
-  assertNoneLost,
-  ownFolder,
-  runProducer,
-  startProducer,
-  startProgram,
-  until,
-} from '../helpers/programs.js'
+import { readHere, startHere, writeHere } from '../helpers/here.js'
+import { assertDone, assertNoneLost, ownFolder, until } from '../helpers/programs.js'
 import { callsOf, portOf, startCluster, startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
@@ -63,15 +56,15 @@ test('replicas answer all reads of a cluster and no write; the CPU of both roles
   const cluster = await startCluster(t, { shards: 1 })
   const [master, replica] = cluster.nodes.map((node) => ({ ...node, ...cluster.access }))
   const options =
-    '--cluster --strategy lookup-mix --with ratio=1:4 --items 2000 --fill --read-from replica --rate 3000 --warm-up 0 --duration 3s'
-  const { document, code, stderr } = await runProducer(t, options, /** @type {any} */ (master))
+    '--cluster --strategy lookup-mix --with ratio=1:4 --items 2000 --fill --read-from replica --rate 1000 --warm-up 0 --duration 2s'
+  const { document, code, stderr } = await writeHere(t, options, /** @type {any} */ (master))
   assertDone({ code, document, stderr })
   const { hit, miss } = document.counts
   const calls = async (/** @type {any} */ node) =>
     Promise.all(['get', 'set'].map((name) => callsOf(node, name)))
   // A fill samples values on the master; replicas run the writes of their masters.
   const [[ofMaster, sets], [ofReplica]] = [await calls(master), await calls(replica)]
-  assert.ok(hit > 6000 && miss === 0, JSON.stringify(document.counts))
+  assert.ok(hit > 1300 && miss === 0, JSON.stringify(document.counts))
   assert.equal(ofReplica, hit)
   assert.ok(
     ofMaster < 200 && sets >= 2000 + document.items.acked - hit,
@@ -88,11 +81,11 @@ test('stale answers are as many and as old as the time of replication makes them
   // Each key is written once a second on average, at random: of its answers 1 - exp(-0.3) are stale, and more where the machine
   // is busy, since the proxy then holds them longer.
   const options =
-    '--strategy lookup-mix --with ratio=1:1 --items 1000 --fill --rate 2000 --arrivals poisson --read-from replica --warm-up 3s --duration 12s'
-  const { document, code, stderr, stdout } = await runProducer(t, options, master)
+    '--strategy lookup-mix --with ratio=1:1 --items 500 --fill --rate 1000 --arrivals poisson --read-from replica --warm-up 3s --duration 8s'
+  const { document, code, stderr, stdout } = await writeHere(t, options, master)
   assertDone({ code, document, stderr })
   const { compared, stale, pct, age_ms: age } = document.stale_reads
-  assert.ok(compared > 6000 && stale > 0, JSON.stringify(document.stale_reads))
+  assert.ok(compared > 2000 && stale > 0, JSON.stringify(document.stale_reads))
   assert.ok(pct > 22 && pct < 40, `${pct} % of ${compared}`)
   assert.ok(age.max > delayMs * 0.8 && age.max < delayMs * 4, JSON.stringify(age))
   assert.match(
@@ -104,7 +97,7 @@ test('stale answers are as many and as old as the time of replication makes them
 test('in an own mix values of SET and GET are compared, by pattern', async (t) => {
   const { master } = await pairOf(t, { replicationMs: 300 })
   const file = join(ownFolder(t, 'mix'), 'mix.yaml')
-  const of = (/** @type {number[]} */ bytes) => ({ type: 'string', keys: 1000, bytes })
+  const of = (/** @type {number[]} */ bytes) => ({ type: 'string', keys: 400, bytes })
   const command = (/** @type {string} */ line, /** @type {number} */ share) => ({ command: line, share })
   writeFileSync(
     file,
@@ -122,12 +115,12 @@ test('in an own mix values of SET and GET are compared, by pattern', async (t) =
       ],
     }),
   )
-  const options = `--model ${file} --fill --rate 4000 --arrivals poisson --read-from replica --warm-up 3s --duration 10s`
-  const { document } = await runProducer(t, options, master)
+  const options = `--model ${file} --fill --rate 1600 --arrivals poisson --read-from replica --warm-up 3s --duration 7s`
+  const { document } = await writeHere(t, options, master)
   const { items } = document
   assertNoneLost(items)
   const { compared, stale, pct, age_ms: age } = document.stale_reads
-  assert.ok(compared > 8000 && stale > 0, JSON.stringify(document.stale_reads))
+  assert.ok(compared > 2200 && stale > 0, JSON.stringify(document.stale_reads))
   // Keys of a are written once a second, of b 0.8 times: 1 - exp(-0.3) and 1 - exp(-0.24), 24.1 % of all; and less often by what
   // a busy machine drops.
   assert.ok(pct > (20 * items.acked) / items.offered && pct < 37, `${pct} % of ${compared}`)
@@ -140,7 +133,7 @@ test('in an own mix values of SET and GET are compared, by pattern', async (t) =
 test('the same keys read from the primary: nothing to compare', async (t) => {
   const { master, replica } = await pairOf(t)
   const options = '--strategy lookup-mix --with ratio=1:1 --items 500 --rate 500 --warm-up 0 --duration 1s'
-  const { document } = await runProducer(t, options, master)
+  const { document } = await writeHere(t, options, master)
   assert.equal(document.stale_reads, undefined)
   assert.equal(await callsOf(replica, 'get'), 0)
 })
@@ -149,12 +142,12 @@ test('the nearest node answers: the replica where the primary is far, the primar
   const options =
     '--strategy lookup-get --items 500 --fill --read-from nearest --rate 500 --warm-up 0 --duration 1s'
   const far = await pairOf(t, { announcePort: (port) => slowly(t, port, { toMs: 20 }) })
-  const first = await runProducer(t, options, far.master)
+  const first = await writeHere(t, options, far.master)
   assertDone(first)
   assert.equal(await callsOf(far.replica, 'get'), 0)
   const near = await pairOf(t)
   const port = await slowly(t, near.master.port, { toMs: 20 })
-  const second = await runProducer(t, options, { ...near.master, port })
+  const second = await writeHere(t, options, { ...near.master, port })
   assertNoneLost(second.document.items)
   assert.equal(await callsOf(near.replica, 'get'), second.document.counts.hit)
 })
@@ -162,21 +155,21 @@ test('the nearest node answers: the replica where the primary is far, the primar
 test('when the replica dies its reads go to the primary, and nothing is lost', async (t) => {
   const { master, replica } = await pairOf(t)
   const options =
-    '--strategy lookup-get --items 500 --fill --read-from replica --rate 1000 --warm-up 0 --duration 4s'
-  const run = startProducer(t, options, master)
+    '--strategy lookup-get --items 500 --fill --read-from replica --rate 600 --warm-up 0 --duration 4s'
+  const run = startHere(t, 'write', options, master)
   await until('its second second', () => run.intervals().length > 1)
   const before = await callsOf(replica, 'get')
   process.kill(replica.pid, 'SIGKILL')
   const { document } = await run.ended
   assertNoneLost(document.items)
-  assert.ok(before > 500 && (await callsOf(master, 'get')) > 1000, `${before} on the replica`)
+  assert.ok(before > 300 && (await callsOf(master, 'get')) > 600, `${before} on the replica`)
 })
 
 test('a cache that is read from a replica serves values that were invalidated: they are counted', async (t) => {
   const { master } = await pairOf(t, { replicationMs: 200 })
   const options =
-    '--strategy cache-aside --with ratio=1:9 --items 300 --rate 2000 --read-from replica --warm-up 2s --duration 6s'
-  const { document, stderr } = await runProducer(t, options, master)
+    '--strategy cache-aside --with ratio=1:9 --items 150 --rate 1000 --read-from replica --warm-up 2s --duration 4s'
+  const { document, stderr } = await writeHere(t, options, master)
   assertNoneLost(document.items)
   const { compared, stale, age_ms: age } = document.stale_reads
   assert.ok(stale > 50 && stale < compared, `${stale} of ${compared}: ${stderr}`)
@@ -187,10 +180,10 @@ test('a cache that is read from a replica serves values that were invalidated: t
 test('consumers fetch from the nearest node too', async (t) => {
   const { master, replica } = await pairOf(t)
   const port = await slowly(t, master.port, { toMs: 20 })
-  await runProducer(t, '-q 300 --intervals 2 --ttl 60s -a all --warm-up 0', master)
+  await writeHere(t, '-q 300 --intervals 2 --ttl 60s -a all --warm-up 0', master)
   const before = await callsOf(master, 'get')
   const line = '--read-from nearest --consumers 2 --duration 2s'
-  const { document, stderr } = await startProgram(t, 'consumer.js', line, { ...master, port }).ended
+  const { document, stderr } = await readHere(t, line, { ...master, port })
   assert.ok(document.fetches.count >= 2, stderr)
   const [ofMaster, ofReplica] = [await callsOf(master, 'get'), await callsOf(replica, 'get')]
   assert.ok(

@@ -4,15 +4,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import {
-  assertDone,
-  oddIn,
-  ownFolder,
-  runProducer,
-  startProducer,
-  startProgram,
-  until,
-} from '../helpers/programs.js'
+import { runCommand, startCommand } from '../helpers/command-here.js'
+import { assertDone, at, oddIn, ownFolder, until } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
 /**
@@ -39,11 +33,12 @@ const metric = (text, pattern) => {
 
 describe('reports and limits of runs', { concurrency: 3 }, () => {
   test('a run leaves a page and its charts; limits are in the result, and one that fails ends with 99', async (t) => {
-    const { code, document, folder, stdout, stderr } = await runProducer(
-      t,
-      '-q 500 --duration 2s --threshold latency.intended.p50<10s --threshold items.failed<=0,server.cpu_us_per_item<1us',
-      { pages: true },
-    )
+    const line =
+      'write -q 500 --duration 2s --threshold latency.intended.p50<10s --threshold items.failed<=0,server.cpu_us_per_item<1us'
+    const { code, document, folder, stdout, stderr } = await runCommand(t, line, {
+      env: at(await startServer(t)),
+      pages: true,
+    })
     // A machine that is too busy for the rate makes the run not valid, which is said first.
     assert.equal(code, document.valid ? 99 : 4, stderr)
     assert.deepEqual(oddIn(document), [])
@@ -57,9 +52,8 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
   })
 
   test('kept limits end with 0, and --no-report leaves only the data', async (t) => {
-    const ended = await runProducer(t, '-q 500 --duration 1s --no-report --threshold items.failed<=0', {
-      pages: true,
-    })
+    const line = 'write -q 500 --duration 1s --no-report --threshold items.failed<=0'
+    const ended = await runCommand(t, line, { env: at(await startServer(t)), pages: true })
     assertDone(ended)
     assert.deepEqual(readdirSync(ended.folder).sort(), [
       'events.ndjson',
@@ -72,7 +66,8 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
   test('Prometheus finds counters, histograms and nodes on loopback alone, and they go on counting', async (t) => {
     const { port, free } = await takenPort()
     await free()
-    const program = startProducer(t, `-q 1000 --duration 30s --warm-up 0 --no-report --metrics ${port}`)
+    const line = `write -q 1000 --duration 30s --warm-up 0 --no-report --metrics ${port}`
+    const program = startCommand(t, line, await startServer(t))
     const ask = async (path = '/metrics') => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => null)
       return (
@@ -119,23 +114,24 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
   test('a taken port is one line and exit 2', async (t) => {
     const { port, free } = await takenPort()
     t.after(free)
-    const { code, stderr } = await runProducer(t, `-q 10 --duration 1s --metrics ${port}`)
+    const { code, stderr } = await runCommand(t, `write -q 10 --duration 1s --metrics ${port}`)
     assert.equal(code, 2)
     assert.match(stderr, new RegExp(`^--metrics 127\\.0\\.0\\.1:${port}: the port is taken\n$`))
   })
 
-  test('scripts/report.js and scripts/compare.js work on what a run left', async (t) => {
-    const { document, folder, stderr } = await runProducer(t, '-q 500 --duration 2s --no-report')
+  test('millrace report and diff work on what a run left', async (t) => {
+    const { document, folder, stderr } = await runCommand(
+      t,
+      'write -q 500 --duration 2s --no-report',
+      await startServer(t),
+    )
     assert.notEqual(folder, '', stderr)
     // Of a machine that was too busy for the rate.
     const although = document.valid ? '' : ' --invalid'
     const out = ownFolder(t, 'report')
-    const script = (/** @type {string} */ line) => {
-      const [program, ...rest] = line.split(' ')
-      return startProgram(t, program, rest.join(' '), { out: false }).ended
-    }
+    const millrace = (/** @type {string} */ line) => runCommand(t, line, { out: false })
 
-    const made = await script(`scripts/report.js ${folder} --out ${out}`)
+    const made = await millrace(`report ${folder} --out ${out}`)
     assert.equal(made.code, 0, made.stderr)
     assert.match(made.stdout, /^\d+ files in .*report\.html \d+ kB\n$/)
     for (const name of ['report.html', 'report.md', 'report.txt', 'nodes.csv', 'charts/cpu.png'])
@@ -143,19 +139,19 @@ describe('reports and limits of runs', { concurrency: 3 }, () => {
 
     const again = join(out, 'again')
     cpSync(folder, again, { recursive: true })
-    const same = await script(`scripts/compare.js ${folder} ${again}${although}`)
+    const same = await millrace(`diff ${folder} ${again}${although}`)
     assert.equal(same.code, 0, same.stderr)
     assert.match(same.stdout, /^differs in +nothing: all settings are the same$/m)
     assert.match(same.stdout, /server\.cpu_us_per_item .*one run a side/)
     assert.equal(same.stderr, '')
-    const three = await script(`scripts/compare.js ${folder} ${again} ${folder}${although}`)
+    const three = await millrace(`diff ${folder} ${again} ${folder}${although}`)
     assert.match(three.stderr, /^each of the 3 runs is a side of its own; to compare series, put -- between/)
 
     const slower = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
     slower.server.cpu_us_per_item *= 2
     writeFileSync(join(again, 'run.json'), JSON.stringify(slower))
     const limits = '--threshold server.cpu_us_per_item<+50% --threshold items.failed<=0'
-    const worse = await script(`scripts/compare.js ${folder} ${again} ${limits} --json${although}`)
+    const worse = await millrace(`diff ${folder} ${again} ${limits} --json${although}`)
     assert.equal(worse.code, 99)
     const [{ thresholds }] = JSON.parse(worse.stdout)
     assert.equal(columns(thresholds, 'outcome'), 'failed, passed')
