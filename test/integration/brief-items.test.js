@@ -38,7 +38,7 @@ test('what an item of two seconds takes is what used_memory, DBSIZE and MEMORY U
   })
   const ended = startProducer(
     t,
-    '-q 20000 -c 10 --strategy sorted-set --once --ttl 2 --duration 6s --idle-cost never --quiet',
+    '-q 10000 -c 10 --strategy sorted-set --once --ttl 2 --duration 6s --idle-cost never --quiet',
     server,
   ).ended.finally(() => monitor.disconnect())
   /** @type {Awaited<ReturnType<typeof look>>[]} */

@@ -39,7 +39,7 @@ describe('caches', { concurrency: 1 }, () => {
       })
       const run = await writeHere(
         t,
-        `--strategy cache-aside ${zipf.replace('200', '2000')} --duration 4s --warm-up 1s`,
+        `--strategy cache-aside ${zipf.replace('200', '2000')} --rate 4000 --max-behind 60s --duration 4s --warm-up 1s`,
         server,
       )
       assertPlayed(run)

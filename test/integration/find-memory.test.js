@@ -21,7 +21,7 @@ describe('the least memory of a cache', { concurrency: 1 }, () => {
   test('is found, with runs on both sides', async (t) => {
     const { code, stdout, stderr } = await runCommand(
       t,
-      `${line} --rate 2k --slo hit_rate>80% --time 60s --json`,
+      `${line} --rate 1k --slo hit_rate>80% --time 60s --json`,
     )
     const found = foundIn(stdout)
     assert.equal(code, 0, `${found.sentence}\n${stderr}`)

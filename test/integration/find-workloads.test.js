@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { OptionError, TargetError } from '../../lib/base/errors.js'
-import { allStrategies } from '../../lib/workloads/index.js'
+import { allStrategies, strategyNamed } from '../../lib/workloads/index.js'
 import { conducted } from '../helpers/conducted.js'
 import { codesIn, sumOf } from '../helpers/programs.js'
 import { requested } from '../helpers/searched.js'
@@ -15,12 +15,21 @@ import { startServer } from '../helpers/servers.js'
 const tickItems = 100
 const rates = [200, 600]
 
-/** @returns {Generator<Step, string, any[]>} */
-function* scripted() {
+const seenFlows = new Set()
+/** Without a limit the first model of each kind of load: what holds it back is not its data model. @param {{ strategy: string }} settings */
+const mostFor = ({ strategy }) => {
+  const { flow } = strategyNamed(strategy).play
+  if (seenFlows.has(flow)) return 2000
+  seenFlows.add(flow)
+  return Number.POSITIVE_INFINITY
+}
+
+/** @param {number} most the rate of the first step @returns {Generator<Step, string, any[]>} */
+function* scripted(most) {
   let offered = 0
   // A process that is busy may begin late.
   for (let tries = 0; offered === 0 && tries < 20; tries++) {
-    const limit = yield { rate: Number.POSITIVE_INFINITY, seconds: 1, phase: 'limit', between: null }
+    const limit = yield { rate: most, seconds: 1, phase: 'limit', between: null }
     for (const { items } of limit) offered += items.offered
   }
   assert.ok(offered > 0, 'nothing was offered at any rate')
@@ -50,7 +59,7 @@ const searched = async (t, model) => {
   const { answer, seconds, document } = await conducted(
     t,
     { ...settings, password },
-    { machine: scripted(), judge: ({ items, achieved }) => ({ passed: true, items, achieved }) },
+    { machine: scripted(mostFor(settings)), judge: ({ items, achieved }) => ({ passed: true, items, achieved }) },
   )
   assert.equal(answer, 'played')
   assert.equal(document.server.foreign_calls, null)

@@ -240,7 +240,9 @@ describe('a hostile server', { concurrency: 1 }, () => {
 
   for (const driver of ['socket', 'ioredis'])
     describe(`in a run, driver ${driver}`, { concurrency: true }, () => {
-      for (const [what, answer] of during)
+      for (const [what, answer] of during) {
+        // What the control connections get is the same whichever driver writes.
+        if (driver === 'ioredis' && /INFO|time|text belongs|texts belong/.test(what)) continue
         test(what, async (t) => {
           // A page takes as long as the rest of a run: where the server has words that could be on it.
           const pages = driver === 'socket' && /words|kB|nowhere|RESP|fields/.test(what)
@@ -252,6 +254,7 @@ describe('a hostile server', { concurrency: 1 }, () => {
           if (/INFO|text|more answers|two answers|before|time/.test(what)) return
           assert.equal(ended.code, 4)
         })
+      }
     })
 
   test('hundreds of databases are looked at by one connection after the other', async (t) => {

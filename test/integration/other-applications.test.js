@@ -87,7 +87,7 @@ describe('another application is named by what it runs', { concurrency: 6 }, () 
       while (!isOver) {
         const pipeline = other.pipeline()
         for (let i = 0; i < 100; i++) pipeline.incrbyfloat('orders:total', 1.5)
-        await Promise.all([pipeline.exec(), sleep(5)])
+        await Promise.all([pipeline.exec(), sleep(25)])
       }
       const { document, stderr } = await ended
       assert.ok(document, stderr)

@@ -35,7 +35,7 @@ describe('consumers on two boxes', { concurrency: 3 }, () => {
         const producing = run(
           {
             ...{ host, port, password, strategy: /** @type {any} */ (strategy) },
-            ...{ rate: 1000, maxBehind: '120s', idleCost: 'never', allow: 'foreign-keys' },
+            ...{ rate: 300, maxBehind: '120s', idleCost: 'never', allow: 'foreign-keys' },
           },
           { signal: enough.signal },
         )

@@ -10,12 +10,12 @@ import { childrenOf, codesIn, ownFolder, until, warningIn } from '../helpers/pro
 import { seeded } from '../helpers/random.js'
 import { startServer } from '../helpers/servers.js'
 
-const kills = 100
+const kills = 60
 // A process that is killed takes what it had at hand with it, and has a successor that costs half a second.
 const processKills = 3
 // The workers have jobs at hand most of the time.
-const rateHz = 600
-const work = 'sleep:4ms'
+const rateHz = 400
+const work = 'sleep:6ms'
 
 /** @type {{ name: string, key: string, producer: object, worker: { take: number, confirm?: boolean, outputs?: number }, promises: boolean }[]} */
 const ways = [

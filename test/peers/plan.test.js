@@ -9,7 +9,7 @@ import { ownFolder } from '../helpers/programs.js'
 import { cli, startCluster } from '../helpers/servers.js'
 
 const small = {
-  ...{ strategies: ['list'], files: {}, seed: 5, cells: 5, proofs: 1, limitS: 1, windowS: 1 },
+  ...{ strategies: ['list'], files: {}, seed: 5, cells: 3, proofs: 1, limitS: 0, windowS: 1 },
   most: { items: 20_000, valueBytes: 2000 },
 }
 
