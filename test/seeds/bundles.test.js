@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('bundles', 21, 170)
+seedTests('bundles', 21, 110)

@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('clients', 31, 250)
+seedTests('clients', 31, 160)

@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('fleet', 26, 400)
+seedTests('fleet', 26, 250)

@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('overload', 13, 112)
+seedTests('overload', 13, 72)

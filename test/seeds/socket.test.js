@@ -1,3 +1,3 @@
 import { seedTests } from '../helpers/seed-tests.js'
 
-seedTests('socket', 41, 500)
+seedTests('socket', 41, 300)
