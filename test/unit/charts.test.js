@@ -18,8 +18,12 @@ import { rowsOf, valuesOf } from '../helpers/table.js'
 
 const record = sampleRecord()
 const pictures = runPictures(record)
-const chartOf = (/** @type {string} */ name, /** @type {RunRecord} */ of = record) =>
-  runPictures(of).find((picture) => picture.name === name) ?? assert.fail(name)
+const drawn = new WeakMap([[record, pictures]])
+const chartOf = (/** @type {string} */ name, /** @type {RunRecord} */ of = record) => {
+  const own = drawn.get(of) ?? runPictures(of)
+  drawn.set(of, own)
+  return own.find((picture) => picture.name === name) ?? assert.fail(name)
+}
 /** The series that have a name. @param {any} option @returns {any[]} */
 const named = (option) => valuesOf(option.series, 'name').flatMap((name, i) => (name ? option.series[i] : []))
 const linesOf = (/** @type {string} */ name, of = record) => named(chartOf(name, of).option)

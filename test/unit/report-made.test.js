@@ -27,6 +27,18 @@ const hostileRecord = () => {
   return record
 }
 
+/** Pages take a quarter of a second to make. @template T @param {() => Promise<T>} make */
+const once = (make) => {
+  /** @type {Promise<T> | undefined} */
+  let made
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+const sampleFiles = once(() => pageFiles(sampleRecord()))
+const hostileFiles = once(() => allFiles(hostileRecord()))
+
 /** Tags as a parser sees them outside of scripts and styles. @param {string} page */
 const tagsOf = (page) => {
   const plain = page.replace(/<(script|style)\b[^>]*>[\s\S]*?<\/\1>/g, '')
@@ -53,9 +65,9 @@ test('holes are escaped, lists joined, and nothing is nothing', () => {
 })
 
 test('a page of hostile texts holds only the tags and scripts of the page', async () => {
-  const page = String((await pageFiles(hostileRecord()))['report.html'])
+  const page = String((await hostileFiles())['report.html'])
   // Its warnings are a list.
-  const ours = new Set(['ul', 'li', ...tagsOf(String((await pageFiles(sampleRecord()))['report.html']))])
+  const ours = new Set(['ul', 'li', ...tagsOf(String((await sampleFiles())['report.html']))])
   for (const tag of tagsOf(page)) assert.ok(ours.has(tag), tag)
   assert.equal(page.match(/<script/g)?.length, 3)
   assert.equal(tagsOf(page).includes('img'), false)
@@ -63,7 +75,7 @@ test('a page of hostile texts holds only the tags and scripts of the page', asyn
 })
 
 test('nothing is fetched, and the policy holds the hash of every script and style', async () => {
-  const page = String((await pageFiles(sampleRecord()))['report.html'])
+  const page = String((await sampleFiles())['report.html'])
   const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1] ?? ''
   assert.match(policy, /^default-src 'none'; /)
   assert.doesNotMatch(policy, /unsafe|https?:|\*/)
@@ -81,7 +93,7 @@ test('Markdown: foreign texts are no markup', () => {
 })
 
 test('all files of a run: text, Markdown, CSV, SVG and PNG', async () => {
-  const files = await allFiles(hostileRecord())
+  const files = await hostileFiles()
   for (const name of [
     ...['report.html', 'report.md', 'report.txt', 'figures.csv', 'seconds.csv', 'nodes.csv'],
     ...['cpu.svg', 'cpu.png', 'cpu-dark.svg', 'cpu-dark.png'].map((chart) => `charts/${chart}`),
@@ -120,7 +132,7 @@ test('CSV of a run: a row a second, a row a node and second, and every figure', 
 })
 
 test('the script of a page has all that its modules import of each other', async () => {
-  const page = String((await pageFiles(sampleRecord()))['report.html'])
+  const page = String((await sampleFiles())['report.html'])
   const [, script = ''] = /<script type="module">([\s\S]*?)<\/script>/.exec(page) ?? []
   const parts = ['script', 'figures', 'theme', 'element']
   const browser = parts.map((name) => `lib/report/page/browser/${name}.js`)
