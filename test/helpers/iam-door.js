@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import tls from 'node:tls'
 import { until } from './programs.js'
-import { cli } from './servers.js'
+import { openCli } from './servers.js'
 
 /** @import { Embedded } from '../../lib/servers/embedded.js' */
 /** @import { Scope } from './servers.js' */
@@ -181,12 +181,11 @@ export async function openIamDoors(t, { nodes, access }, certificates, door) {
   const servers = nodes.map(({ host, port }) => ({ host, port, ...access }))
   const doors = await Promise.all(servers.map((server) => openIamDoor(t, server, certificates, door)))
   const names = doors.map(({ port }) => `127.0.0.1:${port}`)
-  await Promise.all(
-    servers.map((server, i) => cli(server, 'CONFIG', 'SET', 'cluster-announce-port', String(doors[i].port))),
-  )
+  const asks = servers.map((server) => openCli(t, server))
+  await Promise.all(asks.map((ask, i) => ask([`CONFIG SET cluster-announce-port ${doors[i].port}`])))
   await until('nodes that name the doors', async () => {
-    const told = await Promise.all(servers.map((server) => cli(server, 'CLUSTER', 'NODES')))
-    return told.every((text) => names.every((name) => text.includes(`${name}@`)))
+    const told = await Promise.all(asks.map((ask) => ask(['CLUSTER NODES'])))
+    return told.flat().every((text) => names.every((name) => text.includes(`${name}@`)))
   })
   return { doors, port: doors[0].port, cut: () => doors.flatMap(({ seen }) => seen.cut) }
 }

@@ -150,7 +150,7 @@ describe('caches', { concurrency: 1 }, () => {
       assert.ok(sets === cache.fills || scripts >= cache.fills, `${sets}, ${scripts} of ${cache.fills}`)
       // Each field is read from the source once in its second, and the time until it is asked for again.
       assert.ok(cache.misses > 400 && cache.misses < 1400, `${cache.misses} misses`)
-      await until('no field', async () => (await cli(server, 'HLEN', 'cache:0')) === '0')
+      await until('no field', async () => (await server.redis.hlen('cache:0')) === 0)
     })
 
   test('a server without lifetimes of fields is refused before the first write', async (t) => {
@@ -220,7 +220,7 @@ describe('caches', { concurrency: 1 }, () => {
       `--strategy cache-aside ${zipf} --rate 5000 --duration 7s --warm-up 1s`,
       server,
     )
-    await until('keys', async () => Number(await cli(server, 'DBSIZE')) > 1000)
+    await until('keys', async () => (await server.redis.dbsize()) > 1000)
     await new Promise((resolve) => setTimeout(resolve, 2500))
     await cli(server, 'CONFIG', 'SET', 'maxmemory', '5mb')
     const { document } = await run.ended

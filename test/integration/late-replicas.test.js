@@ -5,15 +5,18 @@ import { test } from 'node:test'
 import { addServers } from '../../lib/servers/embedded-changes.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { at, until, warningIn } from '../helpers/programs.js'
-import { cli, startCluster } from '../helpers/servers.js'
+import { openCli, startCluster } from '../helpers/servers.js'
 
 /** Masters and an empty server that can join the first of them as its replica. @param {import('../helpers/servers.js').Scope} t */
 const youngCluster = async (t) => {
   const cluster = await startCluster(t, { replicas: 0 })
   const [added] = await addServers(cluster, { count: 1 })
   const [master] = cluster.nodes
-  const ask = (/** @type {{ host: string, port: number }} */ node, /** @type {string[]} */ ...words) =>
-    cli({ ...node, ...cluster.access }, ...words)
+  const asked = new Map([added, master].map((node) => [node, openCli(t, { ...node, ...cluster.access })]))
+  const ask = async (/** @type {typeof added | typeof master} */ node, /** @type {string[]} */ ...words) => {
+    const [answer] = (await asked.get(node)?.([words.join(' ')])) ?? []
+    return String(answer)
+  }
   return {
     env: at({ ...master, ...cluster.access }),
     replica: `${added.host}:${added.port}`,

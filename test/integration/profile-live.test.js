@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { runCommand } from '../helpers/command-here.js'
 import { at, ownFolder, startProgram, until } from '../helpers/programs.js'
@@ -66,6 +67,7 @@ describe('a cluster of three masters and three replicas, with TLS and an ACL use
       for (let n = 0; !isOver; n++) {
         await cluster.set(`flit:${n % 3000}`, 'x', 'PX', 1 + (n % 40)).catch(() => {})
         if (n % 3 === 0) await cluster.del(`flit:${(n * 7) % 3000}`).catch(() => {})
+        if (n % 10 === 0) await sleep(5)
       }
     })()
   })

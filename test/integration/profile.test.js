@@ -61,7 +61,7 @@ describe('profiles of servers', { concurrency: 3 }, () => {
       // The load has begun, after the fill.
       await until('the load', async () => {
         const calls = new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(
-          await cli(other, 'INFO', 'commandstats'),
+          await other.redis.info('commandstats'),
         )
         return Number(calls?.[1]) > 1000
       })
