@@ -59,7 +59,10 @@ const searched = async (t, model) => {
   const { answer, seconds, document } = await conducted(
     t,
     { ...settings, password },
-    { machine: scripted(mostFor(settings)), judge: ({ items, achieved }) => ({ passed: true, items, achieved }) },
+    {
+      machine: scripted(mostFor(settings)),
+      judge: ({ items, achieved }) => ({ passed: true, items, achieved }),
+    },
   )
   assert.equal(answer, 'played')
   assert.equal(document.server.foreign_calls, null)

@@ -207,7 +207,10 @@ test('the mean time of the source is of requests that are measured, also where i
     /** @type {any} */ ({
       plan: { cluster: false },
       clients: [{ inFlight: 0 }],
-      operations: [{ repeatable: true, command: { most: 9 } }, { repeatable: true, command: { most: 9 } }],
+      operations: [
+        { repeatable: true, command: { most: 9 } },
+        { repeatable: true, command: { most: 9 } },
+      ],
       ledger: { acked: () => {}, commands: { sent: 0 } },
       latency: { record: () => {} },
       machine: { clock: () => nowMs, random: () => 0.5, timers: { setTimeout: timersOf } },
@@ -221,8 +224,8 @@ test('the mean time of the source is of requests that are measured, also where i
   /** @param {boolean} measured */
   const miss = (measured) => {
     const request = first(0, phases.serve, 7, nowMs, measured)
-    kind.reply(request).nil?.()
-    kind.taken(request, /** @type {any} */ (null), nowMs, /** @type {any} */ (null))
+    kind.reply?.(request).nil?.()
+    kind.taken?.(request, /** @type {any} */ (null), nowMs, /** @type {any} */ (null))
   }
   miss(false)
   nowMs = 20
@@ -343,7 +346,13 @@ test('a shard that is removed is no part of what the servers have, nor are the o
       const all = ['a', 'b', 'c'].map((address, i) => ({ ...row(address, i + 1), ...at }))
       // Shards are numbered anew.
       const left = all.filter(({ shard }) => shard !== removed).map((one, i) => ({ ...one, shard: i + 1 }))
-      const gone = { address: all[removed - 1].address, shard: removed, role: 'master', gap: 'unlisted', ...at }
+      const gone = {
+        address: all[removed - 1].address,
+        shard: removed,
+        role: 'master',
+        gap: 'unlisted',
+        ...at,
+      }
       folded = field.overTime(folded, s < 10 ? all : [...left, gone])
     }
     const known = /** @type {any} */ ({
