@@ -51,7 +51,7 @@ export interface RunOptions {
   wait?: string
   /** connections to every node, like those of several application instances; an item always uses the same one */
   connections?: number | string
-  /** threads of this process that send, each with its own connections; writers (-t) and consumers belong to one each, and the items of a writer are cut where there are more threads; auto: one for each core that the local servers leave, as far as the rate needs them */
+  /** threads of this process that send, each with its own connections; writers (-t) and consumers belong to one each, and the items of a writer are cut where there are more threads; auto: one for each core that the local servers leave, as far as the highest rate needs them */
   threads?: string
   /** most unanswered commands on one connection */
   pipeline?: number | string
