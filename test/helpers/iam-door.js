@@ -180,12 +180,11 @@ export async function openIamDoor(t, server, certificates, door) {
 export async function openIamDoors(t, { nodes, access }, certificates, door) {
   const servers = nodes.map(({ host, port }) => ({ host, port, ...access }))
   const doors = await Promise.all(servers.map((server) => openIamDoor(t, server, certificates, door)))
-  const names = doors.map(({ port }) => `127.0.0.1:${port}`)
   const asks = servers.map((server) => openCli(t, server))
   await Promise.all(asks.map((ask, i) => ask([`CONFIG SET cluster-announce-port ${doors[i].port}`])))
   await until('nodes that name the doors', async () => {
-    const told = await Promise.all(asks.map((ask) => ask(['CLUSTER NODES'])))
-    return told.flat().every((text) => names.every((name) => text.includes(`${name}@`)))
+    const told = await Promise.all(asks.map((ask) => ask(['CLUSTER SLOTS'])))
+    return told.every((slots) => doors.every(({ port }) => slots.flat(9).includes(port)))
   })
   return { doors, port: doors[0].port, cut: () => doors.flatMap(({ seen }) => seen.cut) }
 }
