@@ -71,15 +71,15 @@ const startThread = (records, orders, number, heard) => {
     offered: offered.over,
     encoded: () => encoded,
     cause: () => cause,
-    /** Asks for its second. @param {AbortSignal} [last] of the run's last one: until then the thread has more time @returns whether it has said all */
-    async second(last) {
-      if (records.isLost) return true
+    /** Asks for its second, and waits so long. @param {number} limitMs */
+    async second(limitMs) {
+      if (records.isLost) return
       if (unanswered++ === 0) answered = deferred()
       tell({ second: true })
-      if (last) await untilStopped(last, atMost(lastGatherLimitMs, answered.over), undefined)
-      else await atMost(gatherLimitMs, answered.over)
-      return unanswered === 0 || records.isLost
+      await atMost(limitMs, answered.over)
     },
+    /** It has said all that it was asked for. */
+    hasSaid: () => unanswered === 0 || records.isLost,
     /** Whether everything was settled. @param {number} limitMs @param {number} moreMs for what is looked at afterwards */
     async settle(limitMs, moreMs) {
       if (records.isLost) return false
@@ -150,8 +150,11 @@ export const startThreads = async (records, ordersOf, { onSaid, onLost, warn, ..
     },
     /** Asks all of them for their second. @param {AbortSignal} [last] of the run's last one: until then they have more time */
     async second(last) {
-      const said = await Promise.all(threads.map((thread) => thread.second(last)))
-      const silent = said.flatMap((all, number) => (all ? [] : number + 1))
+      const limitMs = last ? lastGatherLimitMs : gatherLimitMs
+      const asked = Promise.all(threads.map((thread) => thread.second(limitMs)))
+      // One listener of the signal for all: Node warns of more than ten.
+      await (last ? untilStopped(last, asked, undefined) : asked)
+      const silent = threads.flatMap(({ hasSaid }, number) => (hasSaid() ? [] : number + 1))
       if (!last || silent.length === 0) return
       const which = `${silent.length === 1 ? 'thread' : 'threads'} ${rangesText(silent)} of ${threads.length}`
       const message = `${which} did not answer at the end: the last latencies and causes of failures are missing`
