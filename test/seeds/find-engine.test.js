@@ -7,7 +7,7 @@ import { playFind } from '../simulation/play-find.js'
 test('searches of 60 s find the rate that a server of known capacity sustains', async (t) => {
   let covered = 0
   for (let seed = 1; seed <= 8; seed++) {
-    const { answer, truth, ledger, seconds } = await playFind({ seed, seconds: 60, hz: 250, sd: 0.01 })
+    const { answer, truth, ledger, seconds } = await playFind({ seed, seconds: 60, hz: 500, sd: 0.01 })
     assert.equal(answer?.state, 'found', `seed ${seed}`)
     assert.ok(ledger.isBalanced())
     assert.equal(seconds.length, 60)
@@ -24,7 +24,7 @@ test('searches of 60 s find the rate that a server of known capacity sustains', 
 test('after the limit fell to two thirds within a search its interval is that of the time since then', async (t) => {
   // Rates that were drawn before the change are dropped: their overloads would take the rest of the time.
   for (const seed of [5, 8]) {
-    const terms = { seed, seconds: 120, hz: 500, sd: 0.01, stepAt: 60, stepTo: 2 / 3 }
+    const terms = { seed, seconds: 120, hz: 1000, sd: 0.01, stepAt: 60, stepTo: 2 / 3 }
     const { answer, truth } = await playFind(terms)
     assert.equal(answer?.state, 'changed', `seed ${seed}`)
     const { low, high } = /** @type {NonNullable<typeof answer>} */ (answer)
