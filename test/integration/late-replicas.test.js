@@ -2,21 +2,28 @@
 // has gaps before it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Redis } from 'ioredis'
 import { addServers } from '../../lib/servers/embedded-changes.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { at, until, warningIn } from '../helpers/programs.js'
-import { openCli, startCluster } from '../helpers/servers.js'
+import { startCluster } from '../helpers/servers.js'
 
 /** Masters and an empty server that can join the first of them as its replica. @param {import('../helpers/servers.js').Scope} t */
 const youngCluster = async (t) => {
   const cluster = await startCluster(t, { replicas: 0 })
   const [added] = await addServers(cluster, { count: 1 })
   const [master] = cluster.nodes
-  const asked = new Map([added, master].map((node) => [node, openCli(t, { ...node, ...cluster.access })]))
-  const ask = async (/** @type {typeof added | typeof master} */ node, /** @type {string[]} */ ...words) => {
-    const [answer] = (await asked.get(node)?.([words.join(' ')])) ?? []
-    return String(answer)
-  }
+  const clients = new Map(
+    [added, master].map((node) => {
+      const client = new Redis({ host: node.host, port: node.port, ...cluster.access })
+      t.after(() => client.disconnect())
+      return [node.port, client]
+    }),
+  )
+  const ask = async (
+    /** @type {{ port: number }} */ { port },
+    /** @type {[string, ...string[]]} */ ...words
+  ) => String(await clients.get(port)?.call(...words))
   return {
     env: at({ ...master, ...cluster.access }),
     replica: `${added.host}:${added.port}`,
