@@ -51,10 +51,10 @@ for (const name of ['facts.json', 'run.json', 'intervals.ndjson', 'events.ndjson
     const own = ownFolder(t, 'corrupt')
     /** @type {string[]} */
     const faults = []
+    cpSync(released, own, { recursive: true })
     for (const text of versionsOf(name)) {
-      cpSync(released, own, { recursive: true })
       // Without the one the other is what counts.
-      rmSync(join(own, name === 'run.json' ? 'facts.json' : 'run.json'))
+      rmSync(join(own, name === 'run.json' ? 'facts.json' : 'run.json'), { force: true })
       writeFileSync(join(own, name), text)
       try {
         await remadeIn(own)
