@@ -10,7 +10,7 @@ import { childrenOf, codesIn, ownFolder, until, warningIn } from '../helpers/pro
 import { seeded } from '../helpers/random.js'
 import { startServer } from '../helpers/servers.js'
 
-const kills = 60
+const kills = 100
 // A process that is killed takes what it had at hand with it, and has a successor that costs half a second.
 const processKills = 3
 // The workers have jobs at hand most of the time.

@@ -36,9 +36,7 @@ describe('rate.achieved is that of the intervals', () => {
   for (const [name, line, tick, isOver] of loads)
     test(name, async (t) => {
       const server = await startServer(t)
-      // A batch of seconds is not over in one.
-      const durationS = name.startsWith('a batch') ? 2 : 1
-      const options = `--warm-up 1 --duration ${durationS} --no-report --guard off --allow memory,foreign-keys`
+      const options = '--warm-up 1 --duration 2 --no-report --guard off --allow memory,foreign-keys'
       const { code, document, folder, stderr } = await runCommand(t, `write ${line} ${options}`, server)
       assert.ok(document, stderr)
       const { items, rate, measured_s: measuredS } = document
