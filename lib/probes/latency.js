@@ -1,31 +1,14 @@
 // Latencies in mergeable histograms, one a second and one for the whole; microseconds.
-import { createRequire } from 'node:module'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { bucketOf } from '../base/buckets.js'
+import { Histogram } from './histogram.js'
 
 /**
- * @import { Histogram } from 'hdr-histogram-js'
  * @import { Buckets } from '../base/buckets.js'
  *
  * @typedef {{ p50: number, p90: number, p99: number, p999: number, max: number, mean?: number }} Times
  * @typedef {Times & { count: number }} Percentiles count: of recordings; one may weigh as much as many items
  */
-
-const require = createRequire(import.meta.url)
-
-/**
- * In WASM a record takes 11-20 ns, in JavaScript about twice that. To load it takes 0.15 s of CPU, a third of the start of a
- * program, so it waits for the first histogram.
- * @returns {typeof import('hdr-histogram-js')}
- */
-const library = () => {
-  const hdr = require('hdr-histogram-js')
-  hdr.initWebAssemblySync()
-  return hdr
-}
-
-const bitBucketSize = 64
-const histogram = () => library().WasmHistogram.build({ bitBucketSize, numberOfSignificantValueDigits: 3 })
 
 // In front of deflated counts, with their length: the form of all libraries of HdrHistogram.
 const cookie = 0x1c849314
@@ -33,7 +16,7 @@ const headBytes = 8
 // Of a second they are a few hundred bytes to some kilobytes: what is made ready for more takes longer than to deflate them.
 const small = Object.freeze({ windowBits: 12, memLevel: 5 })
 
-/** A third of the time of the library, whose own compression is in JavaScript and leaves 0.4 MB of garbage. @param {ReturnType<typeof histogram>} h */
+/** @param {Histogram} h */
 const encodedOf = (h) => {
   const head = Buffer.alloc(headBytes)
   const counts = deflateSync(h.encode(), small)
@@ -51,27 +34,25 @@ const countsIn = (text) => {
 }
 
 /** Adds a histogram. @param {Histogram} total @param {string | Uint8Array} encoded as text, or its counts */
-const addTo = (total, encoded) => {
-  const counts = typeof encoded === 'string' ? countsIn(encoded) : encoded
-  const one = library().WasmHistogram.decode(counts, bitBucketSize)
-  total.add(one)
-  one.destroy()
-}
+const addTo = (total, encoded) =>
+  total.add(Histogram.decode(typeof encoded === 'string' ? countsIn(encoded) : encoded))
+
+const percents = [50, 90, 99, 99.9]
 
 /** @param {Histogram} h @returns {Times | null} */
 const percentiles = (h) => {
   if (h.totalCount === 0) return null
   const max = h.maxValue
   // A percentile is the upper end of its bucket, which may be above all recorded values.
-  const at = (/** @type {number} */ percent) => Math.min(max, h.getValueAtPercentile(percent))
-  return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max, mean: Math.round(10 * h.mean) / 10 }
+  const [p50, p90, p99, p999] = h.atPercents(percents).map((us) => Math.min(max, us))
+  return { p50, p90, p99, p999, max, mean: Math.round(10 * h.mean) / 10 }
 }
 
 /** A histogram that is read a second at a time, and as a whole unless a fold of its seconds has that. @param {{ isFolded?: boolean }} [how] */
 export const series = ({ isFolded = false } = {}) => {
-  const total = isFolded ? null : histogram()
-  let current = histogram()
-  let last = histogram()
+  const total = isFolded ? null : new Histogram()
+  let current = new Histogram()
+  let last = new Histogram()
   let recorded = 0
   let folded = 0
   const fold = () => {
@@ -94,7 +75,7 @@ export const series = ({ isFolded = false } = {}) => {
     /** @param {number} us @param {number} [weight] */
     record(us, weight = 1) {
       recorded++
-      current.recordValueWithCount(us < 1 ? 1 : Math.round(us), weight)
+      current.record(us < 1 ? 1 : Math.round(us), weight)
     },
     /** Ends a second: its percentiles, and its buckets for merging. */
     endSecond() {
@@ -120,11 +101,11 @@ export const series = ({ isFolded = false } = {}) => {
       recorded = 0
       folded = 0
     },
-    /** WASM memory is not garbage-collected. */
+    /** Gives its memory back, whoever still knows it. */
     close() {
-      total?.destroy()
-      current.destroy()
-      last.destroy()
+      total?.free()
+      current.free()
+      last.free()
     },
   }
 }
@@ -133,7 +114,7 @@ export const series = ({ isFolded = false } = {}) => {
 export const latencyOf = (how) => {
   const intended = series(how)
   const service = series(how)
-  /** @type {Map<string, ReturnType<typeof histogram>>} */
+  /** @type {Map<string, Histogram>} */
   const commands = new Map()
   return {
     intended,
@@ -150,10 +131,10 @@ export const latencyOf = (how) => {
     },
     /** A recorder for the commands of a name, from their last send. @param {string} name */
     command(name) {
-      const own = commands.get(name) ?? histogram()
+      const own = commands.get(name) ?? new Histogram()
       commands.set(name, own)
       return (/** @type {number} */ tookMs, /** @type {number} */ count) =>
-        own.recordValueWithCount(Math.max(1, Math.round(tookMs * 1000)), count)
+        own.record(Math.max(1, Math.round(tookMs * 1000)), count)
     },
     /** Histograms of the commands that were sent, by name. */
     commands: () =>
@@ -163,7 +144,7 @@ export const latencyOf = (how) => {
     close() {
       intended.close()
       service.close()
-      for (const own of commands.values()) own.destroy()
+      for (const own of commands.values()) own.free()
     },
   }
 }
@@ -171,9 +152,9 @@ export const latencyOf = (how) => {
 // One in 1, 1.1, 1.3 ... 1,000,000: twelve points a decade.
 const depths = Array.from({ length: 73 }, (_, at) => 10 ** (at / 12))
 
-/** @param {string[]} encoded to be destroyed by the caller */
+/** @param {string[]} encoded */
 const merged = (encoded) => {
-  const total = histogram()
+  const total = new Histogram()
   for (const text of encoded) addTo(total, text)
   return total
 }
@@ -187,7 +168,7 @@ export const histogramSum = (encoded = null) => {
   return {
     /** @param {string | Uint8Array} encoded */
     add: (encoded) => addTo(total, encoded),
-    /** Adds another sum, which costs no decoding. @param {{ total: ReturnType<typeof histogram> }} other */
+    /** Adds another sum, which costs no decoding. @param {{ total: Histogram }} other */
     addSum(other) {
       total.add(other.total)
     },
@@ -196,14 +177,14 @@ export const histogramSum = (encoded = null) => {
     /** null: nothing was recorded. */
     encoded: () => (total.totalCount === 0 ? null : encodedOf(total)),
     percentiles: () => percentiles(total),
-    close: () => total.destroy(),
+    close: () => total.free(),
   }
 }
 
 /** @param {string} encoded */
 export const isHistogram = (encoded) => {
   try {
-    merged([encoded]).destroy()
+    merged([encoded])
     return true
   } catch {
     return false
@@ -211,12 +192,7 @@ export const isHistogram = (encoded) => {
 }
 
 /** The percentiles of histograms that a run, or several, wrote a second at a time. @param {string[]} encoded */
-export const mergedPercentiles = (encoded) => {
-  const total = merged(encoded)
-  const found = percentiles(total)
-  total.destroy()
-  return found
-}
+export const mergedPercentiles = (encoded) => percentiles(merged(encoded))
 
 /**
  * The distribution of histograms that a run wrote a second at a time, as far down as their counts reach.
@@ -225,14 +201,9 @@ export const mergedPercentiles = (encoded) => {
  */
 export const mergedCurve = (encoded) => {
   const total = merged(encoded)
-  const curve = depths
-    .filter((beyond) => beyond <= total.totalCount)
-    .map((beyond) => ({
-      beyond,
-      us: Math.min(total.maxValue, total.getValueAtPercentile(100 - 100 / beyond)),
-    }))
-  total.destroy()
-  return curve
+  const reached = depths.filter((beyond) => beyond <= total.totalCount)
+  const values = total.atPercents(reached.map((beyond) => 100 - 100 / beyond))
+  return reached.map((beyond, i) => ({ beyond, us: Math.min(total.maxValue, values[i]) }))
 }
 
 /**
@@ -240,16 +211,7 @@ export const mergedCurve = (encoded) => {
  * @param {string} encoded
  * @param {(us: number, n: number) => void} each
  */
-export const eachRecorded = (encoded, each) => {
-  const { recordedValuesIterator: recorded } = /** @type {any} */ (
-    library().decodeFromCompressedBase64(encoded, 64, false)
-  )
-  recorded.reset()
-  while (recorded.hasNext()) {
-    const { valueIteratedTo, countAddedInThisIterationStep } = recorded.next()
-    each(valueIteratedTo, countAddedInThisIterationStep)
-  }
-}
+export const eachRecorded = (encoded, each) => merged([encoded]).forEach(each)
 
 /** A second's histogram in the coarser buckets of base/buckets.js. @param {string} encoded */
 export const bucketsIn = (encoded) => {

@@ -32,7 +32,7 @@ const bucketsOf = (encoded) => {
   return found
 }
 
-/** One histogram of all samples, by the library's other code: that of the programs is WASM. @param {readonly number[][]} samples @param {number} at */
+/** One histogram of all samples, by the library's other code: that of the programs is their own. @param {readonly number[][]} samples @param {number} at */
 const histogramOf = (samples, at) => {
   const one = hdr.build({ bitBucketSize: 64, numberOfSignificantValueDigits: 3, useWebAssembly: false })
   for (const sample of samples) one.recordValueWithCount(Math.max(1, Math.round(sample[at])), sample[2])
