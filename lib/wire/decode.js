@@ -14,6 +14,18 @@ const minus = 45
 const newline = 10
 const carriage = 13
 
+const ok = '+OK\r\n'
+const manyOks = Buffer.from(ok.repeat(Math.ceil(65_536 / ok.length)))
+// Of fewer bytes a call into the engine takes longer than a loop over them.
+const fewBytes = 100
+
+/** How many bytes from a place on are one OK after the other, if all whole ones are. @param {Buffer} bytes @param {number} at */
+const oksFrom = (bytes, at) => {
+  if (bytes[at] !== plus || bytes.length - at < fewBytes || bytes.length - at > manyOks.length) return 0
+  const stop = bytes.length - ((bytes.length - at) % ok.length)
+  return manyOks.compare(bytes, at, stop, 0, stop - at) === 0 ? stop - at : 0
+}
+
 /**
  * Counted replies by class: strings, nulls, 0 and 1.
  * @typedef {{ bulk: number, nil: number, zero: number, one: number }} Tally
@@ -149,6 +161,12 @@ export const replyCounter = ({ done, failed }, tally = noTally(), most = Number.
       cut = null
       at = stop + 1
       skip = header(line, 0, line.length - 1)
+    }
+    // Nearly every read of answers to writes: a fifth of the time of looking at each of a hundred.
+    if (skip === 0 && left === 1 && !nested) {
+      const oks = oksFrom(bytes, at)
+      run += oks / ok.length
+      at += oks
     }
     for (;;) {
       if (skip > 0) {

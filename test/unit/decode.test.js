@@ -74,6 +74,26 @@ test('replies of one read are told together', () => {
   assert.deepEqual(counts, [1000, -1, 7])
 })
 
+test('many OKs in a row, cut anywhere, and what is between them', () => {
+  const oks = (/** @type {number} */ n) => '+OK\r\n'.repeat(n)
+  const done = (/** @type {number} */ n) => Array(n).fill('done')
+  /** @type {[string, string[]][]} */
+  const cases = [
+    ['', []],
+    ['-ERR no\r\n', ['ERR no']],
+    ['+KO\r\n', ['done']],
+    [':1\r\n', ['done']],
+    [bulk(oks(30)), ['done']],
+    [`*2\r\n${oks(1)}-ERR in\r\n`, ['done']],
+  ]
+  for (const [between, said] of cases) {
+    const bytes = Buffer.from(`${oks(30)}${between}${oks(25)}`)
+    const outcomes = [...done(30), ...said, ...done(25)]
+    for (let at = 0; at <= bytes.length; at++)
+      assert.deepEqual(outcomesOf(cutAt(bytes, [at])), outcomes, `${between} cut at ${at}`)
+  }
+})
+
 /** A reply of any kind, with errors in it that must not count. @param {Random} random @param {number} depth @returns {string} */
 const randomReply = (random, depth) => {
   const many = () => Array.from({ length: random.below(4) }, () => randomReply(random, depth - 1))
