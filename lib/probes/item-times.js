@@ -77,7 +77,7 @@ const settleInOrder = (begunBy, start, end, write, completed, writes) => {
 /** @param {{ steps: readonly Step[], latency: Latencies }} needs */
 export const itemTimesOf = ({ steps, latency }) => {
   const carriers = steps.filter(({ kind }) => kind !== 'once').length
-  const commandTimes = new Map(steps.map((step) => [step, latency.command?.(String(step.name))]))
+  const commandTimes = steps.map((step) => latency.command?.(String(step.name)))
   // For the current answer.
   let completed = new Uint32Array(64)
   /** @type {number[]} */
@@ -103,7 +103,7 @@ export const itemTimesOf = ({ steps, latency }) => {
      */
     answered(tick, batch, from, to, write, sentMs, nowMs) {
       const { account, sends, dueMs } = tick
-      if (account.measured) commandTimes.get(batch.step)?.(nowMs - sentMs, to - from)
+      if (account.measured) commandTimes[steps.indexOf(batch.step)]?.(nowMs - sentMs, to - from)
       const start = batch.from[from]
       const end = batch.from[to]
       if (start === end) return 0

@@ -51,6 +51,8 @@ export const reconnectingSocketOf = (needs) => {
   /** @type {number | null} when the one before was closed on purpose */
   let retiredMs = null
 
+  const together = togetherOf(() => socket)
+
   const down = (/** @type {Error | undefined} */ error) => {
     socket = null
     retiring = false
@@ -110,9 +112,9 @@ export const reconnectingSocketOf = (needs) => {
     isOpening: () => opening,
     isRenewing: () => retiring || retiredMs !== null,
     heardMs: () => heardMs,
-    ...togetherOf(() => socket),
+    ...together,
     /** Bytes that the system has not taken yet. */
-    waitingBytes: () => socket?.writableLength ?? 0,
+    waitingBytes: () => (socket?.writableLength ?? 0) + together.heldBytes(),
     /** The silence is counted from here: the first byte without a reply. @param {number} nowMs */
     owesFrom: (nowMs) => {
       heardMs = nowMs
@@ -158,7 +160,7 @@ export const renewalsOf = (clients, connectionsOf) => {
 }
 
 // Small writes of one turn as one: what a stream of Node does to hold several back and to write them together costs more than
-// to copy a few kilobytes.
+// to copy a few kilobytes. A large one is held back by itself until another follows.
 
 const mostBytes = 8192
 
@@ -174,7 +176,9 @@ const taken = () => {
 /** @param {() => Socket | null} current */
 export const togetherOf = (current) => {
   let isCorked = false
-  let isHeldBack = false // by the socket, since it is too much to be copied
+  let isHeldBack = false // by the socket, since there are several that are too much to be copied
+  /** @type {{ bytes: Buffer, release: (() => void) | undefined } | null} the first of them */
+  let large = null
   /** @type {Buffer | null} */
   let bytes = null
   let filled = 0
@@ -188,12 +192,23 @@ export const togetherOf = (current) => {
     bytes = null
     filled = 0
   }
+  const writeLarge = () => {
+    if (large === null) return
+    const { bytes: held, release } = large
+    large = null
+    const socket = current()
+    if (socket) socket.write(held, release)
+    else release?.()
+  }
   return {
+    /** Bytes that the socket has not been given, and that are not copied. */
+    heldBytes: () => large?.bytes.length ?? 0,
     cork() {
       isCorked = true
     },
     uncork() {
       isCorked = false
+      writeLarge()
       flush()
       if (isHeldBack) current()?.uncork()
       isHeldBack = false
@@ -203,13 +218,18 @@ export const togetherOf = (current) => {
       const socket = current()
       if (!socket) return
       if (isCorked && !isHeldBack) {
-        if (filled + more.length <= mostBytes) {
+        if (large === null && filled + more.length <= mostBytes) {
           bytes ??= taken()
           filled += more.copy(bytes, filled)
           return release?.()
         }
+        if (large === null && filled === 0) {
+          large = { bytes: more, release }
+          return
+        }
         isHeldBack = true
         socket.cork()
+        writeLarge()
         flush()
       }
       socket.write(more, release)

@@ -249,9 +249,12 @@ export const writeRetriesOf = ({ policy, ledger, poolFor, net, loadScripts, mach
 
     /** Retries what the read that has just been settled returned. */
     resend() {
-      for (const slot of touched) slotQueues.resend(slot)
-      touched.clear()
-      pump()
+      // Called at each read: to clear an empty set makes a new one.
+      if (touched.size > 0) {
+        for (const slot of touched) slotQueues.resend(slot)
+        touched.clear()
+      }
+      if (toPump.size > 0) pump()
     },
 
     close() {

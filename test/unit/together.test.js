@@ -61,6 +61,33 @@ test('more than is worth copying is held back by the socket, behind what came be
   assert.deepEqual(log.slice(5), ['4'])
 })
 
+test('one that is too large to be copied goes by itself when nothing follows, and is in front of what does', () => {
+  const { cork, write, uncork, given, log, heldBytes } = scene()
+  const large = bytesOf(9000)
+  cork()
+  write(large, () => assert.fail('not yet'))
+  assert.deepEqual([log.length, heldBytes()], [0, 9000])
+  uncork()
+  assert.equal(given[0], large)
+  assert.deepEqual([log, heldBytes()], [['9000'], 0])
+  cork()
+  write(large)
+  write(bytesOf(7))
+  write(bytesOf(8500))
+  uncork()
+  assert.deepEqual(log.slice(1), ['cork', '9000', '7', '8500', 'uncork'])
+})
+
+test('a large one that was held back is let go of when the connection is lost', () => {
+  const { state, cork, write, uncork, given } = scene()
+  let released = 0
+  cork()
+  write(bytesOf(9000), () => released++)
+  state.socket = null
+  uncork()
+  assert.deepEqual([released, given.length], [1, 0])
+})
+
 test('bytes that the system did not take are not written over', () => {
   const one = scene()
   one.socket.writableLength = 5
