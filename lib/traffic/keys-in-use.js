@@ -9,9 +9,10 @@ const drawsOfKey = 20
 const mostDraws = 10e6
 // What each key takes beside its value, at least and at most.
 const [leastBeside, mostBeside] = [50, 300]
-// Of keys written in one second none is older, so that evicting would take any: this part of the room is not filled, for masters that
-// have more keys than others, and for tables that double.
+// Of keys written in one second none is older, so that evicting would take any: this part of the room is filled first, since masters may
+// have more keys than others, and tables double. Then each master gets so much of what it has left.
 const filledPart = 0.94
+const toppedPart = 0.95
 const triedPart = 1 / 2
 
 /**
@@ -22,9 +23,9 @@ const triedPart = 1 / 2
  * @param {number} about.room bytes that the masters have left; Infinity: they have no limit
  */
 export const fillingOf = ({ items, stored, room }) => {
-  const fit = (/** @type {number} */ each) =>
-    Math.max(1, Math.min(items, Math.floor((room * filledPart) / each)))
-  const [least, most] = [fit(stored + mostBeside), fit(stored + leastBeside)]
+  const fit = (/** @type {number} */ each, part = filledPart) =>
+    Math.max(1, Math.min(items, Math.floor((room * part) / each)))
+  const [least, most] = [fit(stored + mostBeside), fit(stored + leastBeside, 1)]
   return {
     least,
     most,
@@ -48,6 +49,28 @@ export const eachInUse = (items, policy, take) => {
   const draws = isByUse ? Math.min(mostDraws, drawsOfKey * count) : 0
   for (let i = 0; i < draws; i++) if (!take(draw(0))) return
   for (let n = first; n < first + count; n++) if (!take(n)) return
+}
+
+/**
+ * Keys for the room that the masters have left, the last that was not written first; marked as written by -1.
+ * @param {Float64Array} keys
+ * @param {number} before how many of them come before those that were written at first
+ * @param {readonly number[]} rooms bytes that each master has left
+ * @param {number} each bytes that a key takes
+ * @param {(n: number) => number} ownerOf the place of a key's master
+ */
+export const toppingOf = (keys, before, rooms, each, ownerOf) => {
+  const left = rooms.map((room) => Math.floor((room * toppedPart) / each))
+  let wanted = left.reduce((sum, n) => sum + n, 0)
+  /** @type {number[]} */
+  const found = []
+  for (let i = before - 1; i >= 0 && wanted > 0; i--) {
+    if (keys[i] < 0 || !(left[ownerOf(keys[i])]-- > 0)) continue
+    found.push(keys[i])
+    keys[i] = -1
+    wanted--
+  }
+  return Float64Array.from(found.reverse())
 }
 
 /** So many different ones, in the order in which they are written: the last to be evicted last. @param {ItemFields} items @param {string | null} policy @param {number} most */

@@ -6,7 +6,7 @@ import { drawsOfPart, seedOfPart } from '../../lib/loads/parts.js'
 import { curveOf } from '../../lib/run/cache-curve.js'
 import { simulated, usualEviction } from '../../lib/traffic/cache-models.js'
 import { drawsOf } from '../../lib/traffic/items.js'
-import { fillingOf, keysInUse } from '../../lib/traffic/keys-in-use.js'
+import { fillingOf, keysInUse, toppingOf } from '../../lib/traffic/keys-in-use.js'
 import { leftOf } from '../../lib/traffic/lifetimes.js'
 import { anchored, missCurve, sampled } from '../../lib/traffic/miss-curve.js'
 import { allocated, sizeOf, storedBytes } from '../../lib/traffic/sizes.js'
@@ -142,6 +142,16 @@ test('a fill writes as many keys as there is room for, by what some of them take
     assert.deepEqual([all.most, all.tried], [100_000, 0])
   }
   assert.equal(fillingOf({ items: 10, stored: 200, room: 0 }).most, 1)
+})
+
+test('each master gets keys for the room that it has left, the last to be evicted first, and none twice', () => {
+  const keys = Float64Array.from({ length: 20 }, (_, i) => i + 1)
+  const ownerOf = (/** @type {number} */ n) => n % 2
+  const topping = (/** @type {readonly number[]} */ rooms) => [...toppingOf(keys, 10, rooms, 95, ownerOf)]
+  assert.deepEqual(topping([320, 130]), [6, 8, 9, 10])
+  assert.deepEqual(topping([101, 500]), [1, 3, 4, 5, 7])
+  assert.deepEqual(topping([500, 500]), [2])
+  assert.deepEqual(topping([Number.NaN, 0]), [])
 })
 
 test('a cache that was in use hits at once what an empty one finds later', () => {
