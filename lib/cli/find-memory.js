@@ -7,12 +7,13 @@ import { exactly } from '../base/typed.js'
 import { withUndo } from '../base/undo.js'
 import { bytes, plainData, several } from '../base/units.js'
 import { planOf } from '../loads/plan.js'
+import { movedPoints } from '../measures/cache.js'
 import { openResults } from '../result/files.js'
 import { judgedBy } from '../result/thresholds.js'
 import { drawnCurve } from '../run/cache-curve.js'
 import { startEmbedded } from '../servers/embedded.js'
 import { limitOf } from '../servers/open.js'
-import { risingOf } from '../traffic/share-by-memory.js'
+import { risingOf, shareOver } from '../traffic/share-by-memory.js'
 import { commandLineOf } from './again.js'
 import { thresholdCode } from './ending.js'
 import { concludeSearch, judgedThresholds } from './find.js'
@@ -169,9 +170,25 @@ export const searched = async (request, stop, say, play = played, begins = start
   return { found, fault, runs, trials }
 }
 
-/** @param {Awaited<ReturnType<typeof searched>>} search @returns {MemoryFound['warnings']} */
-const warningsOf = ({ found, fault, runs }) => {
-  const moving = runs.filter(({ cache }) => cache.is_moving).length
+// Without a curve it is not known what the interval is in hits.
+const usualWidth = 0.5
+
+/** How far apart the shares of hits at both ends of the answer are, in points. @param {Awaited<ReturnType<typeof searched>>} search */
+const widthOf = ({ found, runs }) => {
+  const curve = runs[0] && curveIn(runs[0])
+  const { low, high } = found?.find ?? {}
+  if (!curve || !low || !high) return usualWidth
+  const over = shareOver(curve)
+  return over.at(high) - over.at(low)
+}
+
+/** A movement within the interval of the answer is no remark. @param {Awaited<ReturnType<typeof searched>>} search @returns {MemoryFound['warnings']} */
+export const warningsOf = (search) => {
+  const { found, fault, runs } = search
+  const width = widthOf(search)
+  const moving = runs.filter(
+    ({ cache, measured_s: measuredS }) => movedPoints(cache, Number(measuredS)) > width,
+  ).length
   const all = [
     fault !== undefined && { code: fault.code, message: fault.message },
     moving > runs.length / 3 && {

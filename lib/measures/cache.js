@@ -286,6 +286,10 @@ const leastResident = 0.9
 // A trend that changes the share less than this while it is measured does not matter.
 const leastDrift = 0.5
 
+/** By how many points the share moved while it was measured; 0: no trend is seen. @param {Pick<Cache, 'is_moving' | 'drift_points_per_min'>} of @param {number | null | undefined} measuredS */
+export const movedPoints = ({ is_moving: isMoving, drift_points_per_min: drift }, measuredS) =>
+  isMoving ? Math.abs((drift ?? 0) * (measuredS ?? 0)) / 60 : 0
+
 /** The section of run.json. */
 export const cacheSection = section('cache', shape, {
   metrics: {
@@ -325,8 +329,7 @@ export const cacheSection = section('cache', shape, {
         of.limit_changed &&
         'maxmemory of a server changed while it was measured: the share of hits is of neither limit',
       'cache-moving':
-        of.is_moving &&
-        Math.abs(drift * (measuredS ?? 0)) / 60 > leastDrift &&
+        movedPoints(of, measuredS) > leastDrift &&
         `the share of hits still ${drift > 0 ? 'rose' : 'fell'} by ${points(Math.abs(drift))} points a minute: the cache was not warm; run for longer`,
       'cache-short':
         of.hit_pct !== null &&

@@ -1,7 +1,7 @@
 // The runs of a search for memory, played by a stand-in: what a run that says nothing of its memory does to the search.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { searched, startOf } from '../../lib/cli/find-memory.js'
+import { searched, startOf, warningsOf } from '../../lib/cli/find-memory.js'
 import { findOptions, loadOptions, memoryRequest } from '../../lib/cli/find-options.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
@@ -93,4 +93,36 @@ test('a run that came to less than the rate ends the search; one that missed lit
   assert.equal(ended.fault?.code, 'rate')
   const { found, fault } = await search({ warnings: slow, rate: { achieved: 950 } })
   assert.deepEqual([found?.state, fault ?? null], ['found', null])
+})
+
+test('hits that move within the interval of the answer are no remark; those that move by more are one', async () => {
+  const points = Array.from({ length: 8 }, (_, i) => {
+    const memory = 2e6 + i * 4e5
+    return { memory_bytes: memory, policy_pct: 40 + memory / 1e5, lru_pct: 0 }
+  })
+  const curve = { points, ceiling_pct: 99, footprint_bytes: 5e6 }
+  /** @param {number} perMin points */
+  const remarks = async (perMin) => {
+    const play = async (/** @type {any} */ _, /** @type {{ memory: number }} */ { memory }) => {
+      const { cache } = runWith(memory)
+      const hit_pct = cache.hit_pct + Math.sin(memory)
+      const moving = { hit_pct, is_moving: true, drift_points_per_min: perMin }
+      return runWith(memory, { cache: { ...cache, ...moving }, miss_curve: curve })
+    }
+    const search = await searched(
+      requested('hit_rate>70%'),
+      new AbortController().signal,
+      () => {},
+      play,
+      known,
+    )
+    const { low = 0, high = 0 } = search.found?.find ?? {}
+    assert.ok(high > low, JSON.stringify(search.found))
+    return { codes: warningsOf(search).map(({ code }) => code), width: (high - low) / 1e5 }
+  }
+  const { codes, width } = await remarks(0.1)
+  assert.deepEqual(codes, [])
+  // The runs measure ten seconds.
+  assert.deepEqual((await remarks(width * 6 * 1.2)).codes, ['cache-moving'])
+  assert.deepEqual((await remarks(width * 6 * 0.8)).codes, [])
 })
