@@ -207,7 +207,9 @@ const ofServers = (window, own, windowS) => {
     policy: now[0]?.policy ?? null,
     fragmentation: per(sum('rss_bytes', now), sum('memory_bytes', now)),
     over_limit_pct: per(sum('over_limit_s'), sum('over_ms'), 1e5),
-    limit_changed: limits.some((each) => each.length > 1),
+    limit_changed:
+      limits.some((each) => each.length > 1) ||
+      now.some(({ policies }) => Object.keys(policies ?? {}).length > 1),
   }
 }
 
@@ -327,7 +329,7 @@ export const cacheSection = section('cache', shape, {
       // It moves the share, too.
       'cache-limit':
         of.limit_changed &&
-        'maxmemory of a server changed while it was measured: the share of hits is of neither limit',
+        'maxmemory of a server, or what it evicts, changed while it was measured: the share of hits is of neither',
       'cache-moving':
         movedPoints(of, measuredS) > leastDrift &&
         `the share of hits still ${drift > 0 ? 'rose' : 'fell'} by ${points(Math.abs(drift))} points a minute: the cache was not warm; run for longer`,

@@ -53,6 +53,7 @@ const fields = {
   keyspace_misses: amount('count'),
   over_limit_s: amount('s'),
   limits: counts(),
+  policies: counts(),
   commands: counts(),
   connections: amount('count'),
   asked: counts(),
@@ -84,8 +85,9 @@ const amountsOf = (row) => {
   if (typeof row.keys === 'number' && typeof row.data_bytes === 'number')
     amounts.held = { n: 1, keys: row.keys, bytes: row.data_bytes }
   amounts.gaps = gap ? 1 : 0
-  // Seconds by the limit that it had in each.
+  // Seconds by the limit and the policy that it had in each.
   if (typeof row.maxmemory === 'number') amounts.limits = { [row.maxmemory]: 1 }
+  if (typeof row.policy === 'string') amounts.policies = { [row.policy]: 1 }
   return amounts
 }
 

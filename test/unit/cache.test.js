@@ -367,6 +367,25 @@ test('a shard that is removed is no part of what the servers have, nor are the o
   }
 })
 
+test('a policy that changed while it was measured is a limit that changed', () => {
+  const foldedOf = (/** @type {readonly string[]} */ policies) => {
+    let folded = null
+    for (const [s, policy] of policies.entries()) {
+      const row = { address: 'a', shard: 1, role: 'master', at_ms: s * 1000, keys: 100, maxmemory: 4e6 }
+      folded = nodes.record.nodes.overTime(folded, [{ ...row, policy }])
+    }
+    return folded
+  }
+  const changed = (/** @type {string[]} */ ...policies) => {
+    const plan = { strategy: 'cache-aside', cache: {}, totalAgents: 1 }
+    const known = /** @type {any} */ ({ window: { nodes: foldedOf(policies) }, plan, overS: 20 })
+    return /** @type {any} */ (cache.summary(known)).cache.limit_changed
+  }
+  assert.equal(changed('allkeys-lru', 'allkeys-lru'), false)
+  assert.equal(changed('allkeys-lru', 'allkeys-random'), true)
+  assert.equal(changed('allkeys-lru', 'allkeys-random', 'allkeys-lru'), true)
+})
+
 test('INFO counts no fields of hashes: their hits and expirations by it are not known', () => {
   const row = { role: 'master', over_ms: 1000, keyspace_hits: 999, keyspace_misses: 1, expirations: 0 }
   const window = { 'cache.hits': 680, 'cache.misses': 320, nodes: { 0: row } }
