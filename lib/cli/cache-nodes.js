@@ -56,7 +56,7 @@ export const planCache = async ({ values, typed, prices, strategy, stop }) => {
     { strategy, items: keys, valueSize, popularity, rate: Math.round(rate), ...(ttl && { ttl }) },
     null,
   )
-  const tooLong = tooLongLived(plan)
+  const tooLong = tooLongLived(plan, policy)
   if (tooLong !== null) throw new OptionError(tooLong)
   const { declared, planFields } = strategyOf(plan)
   if ([declared.keys(planFields).key].flat()[0].type !== 'string')

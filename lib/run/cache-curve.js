@@ -6,6 +6,7 @@ import { count } from '../base/units.js'
 import { seedOfPart } from '../loads/parts.js'
 import { duesOf } from '../traffic/arrivals.js'
 import { usualEviction } from '../traffic/cache-models.js'
+import { isKnownShare, longSample } from '../traffic/long-sample.js'
 import { anchored, missCurve, sampled } from '../traffic/miss-curve.js'
 import { risingOf, shareOver } from '../traffic/share-by-memory.js'
 import { storedBytes } from '../traffic/sizes.js'
@@ -32,6 +33,7 @@ import { strategyOf } from '../workloads/bound-strategy.js'
  * @property {number | null} [filled] keys that were written before the run; null: it is not known how many
  * @property {Settings | null} eviction null: not known
  * @property {number} [overhead] bytes that a key takes beside its value, where nothing was measured
+ * @property {boolean} [isLong] a sample of so many requests is drawn by itself: all are too many
  */
 
 // Where the servers do not say it: with a key of 10 characters, on Redis 7.0.15 with jemalloc.
@@ -96,8 +98,9 @@ const predictedIn = (curve, { measured, filled = null }) => {
 
 /** @param {About} about */
 export const curveOf = (about) => {
-  const { plan, offered, measured, eviction, overhead = usualOverhead } = about
-  if (!plan.cache || !plan.clients || plan.rates || offered === 0 || offered > mostRequests) return null
+  const { plan, offered, measured, eviction, overhead = usualOverhead, isLong = false } = about
+  if (!plan.cache || !plan.clients || plan.rates || offered === 0) return null
+  if (!isLong && offered > mostRequests) return null
   // A read of a replica does not touch what its master evicts by.
   if ((plan.reads ?? 'master') !== 'master') return null
   const { policy, data_bytes: bytes, keys } = measured
@@ -106,10 +109,14 @@ export const curveOf = (about) => {
   const rooms = masters ? roomsOf(measured.masters ?? []) : undefined
   const evicting =
     policy === null || policy === 'noeviction' ? null : { policy, ...(eviction ?? usualEviction) }
-  const drawn = sampled(
-    { ...requestsOf(about), masters },
-    { overhead: there ? Math.max(0, there.bytes / there.keys - storedBytes(plan)) : overhead },
-  )
+  const beside = { overhead: there ? Math.max(0, there.bytes / there.keys - storedBytes(plan)) : overhead }
+  const hz = plan.nominalHz ?? usualHz
+  const drawn = isLong
+    ? longSample(
+        { items: { ...plan, clients: 1, count: plan.quantity }, hz, count: offered, policy: policy ?? '' },
+        beside,
+      )
+    : sampled({ ...requestsOf(about), masters }, beside)
   const isFull = there && evicting && (measured.evicted_per_s ?? 0) > 0
   const curve = missCurve(isFull ? anchored(drawn, evicting, there, rooms) : drawn, evicting, rooms)
   const besides = there ? Math.max(0, Number(measured.memory_bytes) - there.bytes) : 0
@@ -160,15 +167,25 @@ const leastDrawn = 1e6
 const usualHz = 50_000
 // The later half is counted: by then nearly all keys of the fill have expired once.
 const drawnLifetimes = 4
+// Where that is too much, a sample begins with what long use leaves, and so many requests for each key on average show what stays.
+const sampledOfKey = 20
 
 /** @param {Plan} plan */
 const lifetimesOf = ({ clients, ttlS, nominalHz }) =>
   clients?.expires ? Math.ceil(drawnLifetimes * ttlS * (nominalHz ?? usualHz)) : 0
 
-/** Why the requests that are drawn are too few to show what expires; null: they are enough. @param {Plan} plan */
-export const tooLongLived = (plan) => {
+/** Whether a sample is drawn by itself. By volatile-ttl what stays depends on the lifetimes of the few most popular keys. @param {Plan} plan @param {string} policy */
+const isSampledAlone = (plan, policy) =>
+  lifetimesOf(plan) > mostRequests &&
+  !(policy === 'volatile-ttl' && plan.ttlLeastS !== null) &&
+  isKnownShare(plan) &&
+  plan.cache?.batch === 1 &&
+  plan.clients?.ratio[0] === 0
+
+/** Why the requests that are drawn are too few to show what expires; null: they are enough. @param {Plan} plan @param {string} policy */
+export const tooLongLived = (plan, policy) => {
   const drawn = lifetimesOf(plan)
-  if (drawn <= mostRequests) return null
+  if (drawn <= mostRequests || isSampledAlone(plan, policy)) return null
   const hz = plan.nominalHz ?? usualHz
   const most = mostRequests / drawnLifetimes / hz
   const instead = [
@@ -186,11 +203,14 @@ export const tooLongLived = (plan) => {
 export const drawnCurve = ({ clients, ...plan }, { policy, overhead, stopNow }) => {
   const lifetimes = lifetimesOf({ ...plan, clients })
   const least = Math.max(leastDrawn, drawnOfKey * plan.quantity, lifetimes > mostRequests ? 0 : lifetimes)
-  const offered = Math.min(mostRequests, least)
+  const isLong = isSampledAlone({ ...plan, clients }, policy)
+  const offered = isLong
+    ? Math.min(lifetimes, Math.max(leastDrawn / 2, sampledOfKey * plan.quantity))
+    : Math.min(mostRequests, least)
   const endMs = (offered * 1000) / (plan.nominalHz ?? usualHz)
   const filled = clients && { ...clients, fill: exactly('keys') }
   const measured = { policy, memory_bytes: null, data_bytes: null, keys: null }
-  const about = { offered, fromMs: endMs / 2, endMs, measured, eviction: null, overhead }
+  const about = { offered, fromMs: endMs / 2, endMs, measured, eviction: null, overhead, isLong }
   return curveAside({ plan: { ...plan, clients: filled }, ...about }, stopNow)
 }
 

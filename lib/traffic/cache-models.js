@@ -14,6 +14,7 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus'
  * @property {Float64Array} ttlMs of each key; 0: none
  * @property {Float64Array} leftMs of it, of each key that is there at the start
  * @property {number} filled so many of the keys are there at the start, the first the last to be evicted
+ * @property {Float64Array} [agoMs] since when each of them was used; else all at the start
  *
  * @typedef {object} Eviction
  * @property {string} policy
@@ -166,7 +167,7 @@ const bagOf = (keys, random) => {
  * @returns {Simulated}
  */
 export const simulated = (sample, mostBytes, eviction, seed = 1) => {
-  const { ids, atMs, classes, count, keys, rate, bytes, ttlMs, leftMs, filled } = sample
+  const { ids, atMs, classes, count, keys, rate, bytes, ttlMs, leftMs, filled, agoMs } = sample
   const { policy, samples } = eviction
   const bits = xoroshiro128plus(seed)
   const random = () => (bits.next() >>> 0) / 2 ** 32
@@ -227,7 +228,10 @@ export const simulated = (sample, mostBytes, eviction, seed = 1) => {
   // As many as there is room for, the last to be evicted.
   let first = 0
   for (let left = mostBytes; first < filled && left >= bytes[first]; first++) left -= bytes[first]
-  for (let id = first - 1; id >= 0; id--) add(id, leftMs[id])
+  for (let id = first - 1; id >= 0; id--) {
+    add(id, leftMs[id])
+    if (agoMs) rank.made(id, -agoMs[id])
+  }
   for (let i = 0; i < count; i++) {
     const id = ids[i]
     const of = classes[i]

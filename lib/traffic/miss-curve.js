@@ -272,8 +272,8 @@ const countUpTo = (sorted, most) => {
 const percentOf = (share) => Math.min(100, Math.max(0, share * 100))
 
 /**
- * The share of hits of all requests, by those of the sample. Classes of which it has none are the most popular: they are taken for the
- * next ones, which are hits nearly always.
+ * The share of hits of all requests, by those of the sample. Classes of which it has none are the most popular: each has as many more
+ * hits for a miss than the next as it is more popular. That is so where keys expire or are evicted at random; by LRU they miss less.
  * @param {Float64Array} asked
  * @param {(of: number) => number} hits
  * @param {(of: number) => number} count
@@ -282,8 +282,17 @@ const shareOf = (asked, hits, count) => {
   let all = 0
   let found = 0
   let share = 0
+  // Requests of one key of the class that the share is of: twice as many keys are in the next.
+  let each = 0
   for (let of = classCount - 1; of >= 0; of--) {
-    if (count(of) > 0) share = hits(of) / count(of)
+    if (count(of) > 0) {
+      share = hits(of) / count(of)
+      each = asked[of] / 2 ** of
+    } else if (asked[of] > 0 && each > 0) {
+      const own = Math.max(each, asked[of] / 2 ** of)
+      share = (share * own) / (share * own + (1 - share) * each)
+      each = own
+    }
     all += asked[of]
     found += asked[of] * share
   }

@@ -78,3 +78,41 @@ export const popularityOf = (order, count, next) => {
   const some = order.kind === 'recent' ? Math.max(1, Math.round(count * order.share)) : count
   return () => 1 + Math.floor(((next() >>> 0) * some) / words)
 }
+
+// So many terms are added one by one; the others are an integral.
+const exactly = 1000
+
+/** The sum of k^-theta up to a number. @param {number} theta */
+const zipfSums = (theta) => {
+  const first = new Float64Array(exactly + 1)
+  for (let k = 1; k <= exactly; k++) first[k] = first[k - 1] + k ** -theta
+  const area = (/** @type {number} */ x) =>
+    Math.abs(1 - theta) < 1e-6 ? Math.log(x) : (x ** (1 - theta) - 1) / (1 - theta)
+  return (/** @type {number} */ k) =>
+    k <= exactly ? first[k] : first[exactly] + area(k) - area(exactly) + (k ** -theta - exactly ** -theta) / 2
+}
+
+/**
+ * The share of the draws of a number, and of all numbers up to it.
+ * @param {string} text zipf, hot or uniform
+ * @param {number} count
+ * @returns {{ of: (k: number) => number, upTo: (k: number) => number }}
+ */
+export const sharesOf = (text, count) => {
+  const order = orderOf(text)
+  if (order?.kind === 'zipf') {
+    const sum = zipfSums(order.theta)
+    const all = sum(count)
+    return { of: (k) => k ** -order.theta / all, upTo: (k) => sum(k) / all }
+  }
+  if (order?.kind === 'hot' && count > 1) {
+    const { draws } = order
+    const some = Math.max(1, Math.min(count - 1, Math.round(count * order.keys)))
+    const [each, other] = [draws / some, (1 - draws) / (count - some)]
+    return {
+      of: (k) => (k <= some ? each : other),
+      upTo: (k) => each * Math.min(k, some) + other * Math.max(0, k - some),
+    }
+  }
+  return { of: () => 1 / count, upTo: (k) => k / count }
+}

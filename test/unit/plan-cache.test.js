@@ -77,10 +77,25 @@ describe('as it is typed', { concurrency: 1 }, () => {
     )
   })
 
+  test('with long lifetimes a sample of the keys is drawn by itself', async (t) => {
+    const line =
+      'plan cache-aside --items 1M --popularity zipf:0.99 --value-size 200B --ttl 1h --rate 50k --hit-rate 95% --json'
+    const startMs = performance.now()
+    const { code, stdout, stderr } = await runCommand(t, line, { out: false })
+    assert.equal(code, 0, stderr)
+    const { needs, ceiling_pct: ceiling, footprint_bytes: whole } = JSON.parse(stdout)
+    assert.ok(ceiling > 99 && ceiling < 99.9, `${ceiling}`)
+    assert.ok(whole > 2.9e8 && whole < 3.3e8, `${whole}`)
+    const [{ memory_bytes: memory }] = needs
+    assert.ok(memory > 0.3 * whole && memory < 0.8 * whole, `${memory}`)
+    // It takes 3 s of a free core.
+    assert.ok(performance.now() - startMs < 120_000)
+  })
+
   for (const [line, words] of [
     ['plan cache-aside --items 20k --rate 1k --hit-rate 95', /^--hit-rate 95: must be a percentage/],
     [
-      'plan cache-aside --items 20k --rate 50k --ttl 1h',
+      'plan cache-aside --items 20k --rate 50k --ttl 1h --popularity sequential',
       /^--ttl 3600s at 50,000 requests\/s: 4 lifetimes have 720,000,000 requests, and at most 20,000,000 are drawn; give --ttl of at most 100s, or --items and --rate divided by 36, and multiply the memory\n/,
     ],
     [
