@@ -23,7 +23,7 @@ import { allocated, sizeOf } from './sizes.js'
 
 const salt = 0x6b43a9
 const mostKeys = 32_768
-const headPart = 1 / 1000
+const headPart = 1 / 4000
 // So many milliseconds are counted.
 const mostMs = 4e9
 
