@@ -80,16 +80,16 @@ export const popularityOf = (order, count, next) => {
 }
 
 // So many terms are added one by one; the others are an integral.
-const exactly = 1000
+const exactTerms = 1000
 
 /** The sum of k^-theta up to a number. @param {number} theta */
 const zipfSums = (theta) => {
-  const first = new Float64Array(exactly + 1)
-  for (let k = 1; k <= exactly; k++) first[k] = first[k - 1] + k ** -theta
+  const first = new Float64Array(exactTerms + 1)
+  for (let k = 1; k <= exactTerms; k++) first[k] = first[k - 1] + k ** -theta
   const area = (/** @type {number} */ x) =>
     Math.abs(1 - theta) < 1e-6 ? Math.log(x) : (x ** (1 - theta) - 1) / (1 - theta)
   return (/** @type {number} */ k) =>
-    k <= exactly ? first[k] : first[exactly] + area(k) - area(exactly) + (k ** -theta - exactly ** -theta) / 2
+    k <= exactTerms ? first[k] : first[exactTerms] + area(k) - area(exactTerms) + (k ** -theta - exactTerms ** -theta) / 2
 }
 
 /**
