@@ -28,7 +28,7 @@ const allowed = {
   'lib/measures/queries.js': [2, 'updates beside queries are judged by their rate in the plan'],
   'lib/measures/latency.js': [1, 'the times of commands are those of batches; the kinds import it'],
   'lib/run/run.js': [2, 'readers claim leases, and workers do not; workers have no run of many boxes'],
-  'lib/run/cache-curve.js': [2, 'the curve plays the requests of the connections of a plan, if it has some'],
+  'lib/run/cache-curve.js': [3, 'the curve plays the requests of the connections of a plan, if it has some'],
   'lib/cli/dry-run.js': [1, 'what a worker sends is no fetch'],
   'lib/answers/find/answer.js': [2, 'what readers beside a search did, and the connections of a plan'],
   'lib/workloads/bound-strategy.js': [1, 'a strategy of passes names replies otherwise at a rate'],
