@@ -89,7 +89,9 @@ const zipfSums = (theta) => {
   const area = (/** @type {number} */ x) =>
     Math.abs(1 - theta) < 1e-6 ? Math.log(x) : (x ** (1 - theta) - 1) / (1 - theta)
   return (/** @type {number} */ k) =>
-    k <= exactTerms ? first[k] : first[exactTerms] + area(k) - area(exactTerms) + (k ** -theta - exactTerms ** -theta) / 2
+    k <= exactTerms
+      ? first[k]
+      : first[exactTerms] + area(k) - area(exactTerms) + (k ** -theta - exactTerms ** -theta) / 2
 }
 
 /**
