@@ -88,7 +88,8 @@ describe('caches', { concurrency: 1 }, () => {
     const { document } = await writeHere(t, `${line} --rate 4000 --fill --duration 4s --warm-up 1s`, server)
     const { evicted_per_s: evicted, misses_per_s: misses, hit_pct: hits } = document.cache
     assert.ok(hits > 60 && hits < 95, `${hits} %`)
-    assert.ok(evicted > 0.9 * misses, `${evicted} evicted of ${misses} missed a second`)
+    // With a fill that left 6 % free they were 0.79 of them.
+    assert.ok(evicted > 0.84 * misses, `${evicted} evicted of ${misses} missed a second`)
   })
 
   test('keys that are measured are those whose times are; a warm-up ends with a whole second', async (t) => {
