@@ -101,7 +101,7 @@ export const series = ({ isFolded = false } = {}) => {
       recorded = 0
       folded = 0
     },
-    /** Gives its memory back, whoever still knows it. */
+    /** Gives its memory back, also where it is still known. */
     close() {
       total?.free()
       current.free()
