@@ -21,7 +21,7 @@ const written = async (room, threads) => {
   const { client, rate, duration_s: durationS } = await ended
   const [, orders, answers] = /threads: (\d+) (\d+)/.exec(counted()) ?? []
   const shares = /** @type {{ cpu_pct: number }[]} */ (
-    client.threads ? Object.values(client.threads) : [{ cpu_pct: client.thread_cpu_pct }]
+    threads > 1 ? Object.values(client.threads) : [{ cpu_pct: client.thread_cpu_pct }]
   )
   const sendingPct = shares.reduce((sum, { cpu_pct: pct }) => sum + pct, 0)
   return {
