@@ -20,7 +20,6 @@ import { plainText } from './units.js'
  * @property {{ dated: string, source: string, engines: ServerlessPrice[] } | null} serverless
  */
 
-export const hoursAMonth = 730
 const hoursAYear = 8760
 const oldDays = 180
 const folder = new URL('prices/', import.meta.url)

@@ -38,9 +38,6 @@ import { noCounts } from '../probes/ledger.js'
 /** The second that an interval belongs to: its line is written a little before the second is over. @param {number} atMs */
 export const secondOf = (atMs) => Math.round(atMs / 1000)
 
-/** @param {{ v: 1, box: string, seq: number }} interval */
-export const encodeInterval = (interval) => JSON.stringify(interval)
-
 /**
  * What a stream's entry holds; null where it is no interval of this version.
  * @param {string} text

@@ -11,7 +11,6 @@ import { clockRefusal, fleetClock } from './clock.js'
 import { controlOf, openControl } from './control.js'
 import { decisionOf, liveNow } from './gather.js'
 import { heartbeatOf } from './heartbeat.js'
-import { encodeInterval } from './interval.js'
 import { lossesOf } from './status.js'
 import { stoppingOf } from './stopping.js'
 import { leadingOf } from './thread.js'
@@ -253,7 +252,7 @@ const secondsOf = (box, heartbeat) => {
   let seq = 0
   return (/** @type {object} */ second) => {
     seq++
-    box.append(encodeInterval({ v: 1, box: box.id, seq, ...second }))
+    box.append(JSON.stringify({ v: 1, box: box.id, seq, ...second }))
     heartbeat.beat()
     return seq
   }

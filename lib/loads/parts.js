@@ -8,7 +8,7 @@ import { exactly } from '../base/typed.js'
 import { several } from '../base/units.js'
 import { turnsOf } from '../plan/turns.js'
 import { drawsOf, isDrawn } from '../traffic/items.js'
-import { highestRate, meanRate } from '../traffic/rates.js'
+import { meanRate } from '../traffic/rates.js'
 import { strategyNamed } from '../workloads/index.js'
 
 /**
@@ -178,7 +178,8 @@ export const drawsOfPart = (plan, fields) => {
 /** The highest rate of a plan, of which that of a course is the mean. @param {Plan} plan */
 const highestHz = ({ nominalHz, rates }) => {
   if (nominalHz === null) return Number.POSITIVE_INFINITY
-  return rates ? (nominalHz * highestRate(rates)) / meanRate(rates) : nominalHz
+  if (!rates) return nominalHz
+  return (nominalHz * Math.max(...rates.map(({ rateHz }) => rateHz))) / meanRate(rates)
 }
 
 /**

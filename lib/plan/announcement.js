@@ -65,8 +65,6 @@ export const announcedHash = (announced) =>
 
 /** How long a writer counts as present after its last sign of life: as long as a lease lasts. */
 export const leaseMs = 30_000
-/** How often a lease and the plan are renewed: six times in the life of a lease. */
-export const renewalMs = leaseMs / 6
 
 /**
  * Plans with other fields that are being written: items, ids and purges of two would destroy each other.

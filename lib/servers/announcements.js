@@ -11,7 +11,6 @@ import {
   differingFields,
   leaseMs,
   markerS,
-  renewalMs,
   rivalsOf,
 } from '../plan/announcement.js'
 import { epochIn } from '../wire/time.js'
@@ -25,6 +24,9 @@ import { ownerOf } from './topology.js'
  *
  * @typedef {Omit<AnnouncedPlan, 'startedMs' | 'renewedMs' | 'ended'>} Announcement
  */
+
+/** How often a lease and the plan are renewed: six times in the life of a lease. */
+const renewalMs = leaseMs / 6
 
 /** @param {string} prefix */
 export const planKey = (prefix) => `${prefix}millrace:plan`

@@ -9,9 +9,6 @@ const saltOfAge = 0x71e4d9
 /** The shortest, in seconds. @param {Omit<LifetimeFields, 'seed'>} fields */
 export const shortestS = ({ ttlS, ttlLeastS = null }) => ttlLeastS ?? ttlS
 
-/** In seconds. @param {Omit<LifetimeFields, 'seed'>} fields */
-export const meanLifetimeS = (fields) => (fields.ttlS + shortestS(fields)) / 2
-
 /** Seconds of item n. @param {LifetimeFields} fields @returns {(n: number) => number} */
 export const lifetimeOf = ({ ttlS, ttlLeastS = null, seed }) => {
   if (ttlLeastS === null) return () => ttlS

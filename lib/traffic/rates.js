@@ -63,9 +63,6 @@ export const meanRate = (rates, fromMs = 0, toMs = Number.POSITIVE_INFINITY) => 
   return ms > 0 ? Number((due / ms).toPrecision(12)) : Number.NaN
 }
 
-/** @param {Rates} rates */
-export const highestRate = (rates) => Math.max(...rates.map(({ rateHz }) => rateHz))
-
 /** The rate at a moment. @param {Rates} rates @param {number} atMs */
 export const rateAt = (rates, atMs) =>
   (rates.find(({ toMs }) => atMs < toMs) ?? rates[rates.length - 1]).rateHz

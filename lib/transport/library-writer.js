@@ -3,7 +3,7 @@ import { itemTimesOf } from '../probes/item-times.js'
 import { plainCommand } from '../wire/encode.js'
 import { catchUpOf, pausedMs } from './catch-up.js'
 import { dueStepsOf } from './due-steps.js'
-import { connectLibrary, firstKeyIn, libraryNamed } from './library.js'
+import { connectLibrary, libraryNamed } from './library.js'
 import { answerLimitOf, answersOf, unansweredCause } from './library-answers.js'
 import { longestReplyOf } from './longest-reply.js'
 import { netOf } from './net.js'
@@ -27,6 +27,11 @@ import { tickBatchesOf } from './tick-batches.js'
  * @typedef {{ batch: Batch, values: TickValues }} Job
  * @typedef {{ tick: Tick, jobs: Job[], j: number, i: number }} WaitingTick
  */
+
+const ofScripts = new Set(['EVAL', 'EVALSHA', 'FCALL'])
+
+/** The first key of a command. @param {(string | Buffer)[]} args */
+const firstKeyIn = (args) => String(args[ofScripts.has(String(args[0])) ? 3 : 1] ?? '')
 
 /** @param {ReturnType<typeof ledgerOf>} ledger */
 const waitingTicksOf = (ledger) => {

@@ -51,11 +51,6 @@ import { reasonFor } from '../servers/reason.js'
  * @property {() => void} close
  */
 
-const ofScripts = new Set(['EVAL', 'EVALSHA', 'FCALL'])
-
-/** The first key of a command. @param {(string | Buffer)[]} args */
-export const firstKeyIn = (args) => String(args[ofScripts.has(String(args[0])) ? 3 : 1] ?? '')
-
 /** @type {Record<string, () => Promise<(needs: LibraryNeeds) => Library>>} by the driver's name */
 const libraries = {
   ioredis: async () => (await import('./ioredis.js')).ioredisLibrary,

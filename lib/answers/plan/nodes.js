@@ -1,9 +1,10 @@
 // From the cost of an item to nodes and money: the fewest shards on which the hottest shard keeps every limit, and which
 // limit binds. Pure.
 
-import { hoursAMonth } from '../../base/prices.js'
 import { count } from '../../base/units.js'
 import { clusterLimits, slotsOver } from '../staff.js'
+
+const hoursAMonth = 730
 
 /**
  * @import { NodeType, ServerlessPrice } from '../../base/prices.js'

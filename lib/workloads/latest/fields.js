@@ -1,6 +1,6 @@
 // What the strategies of 'latest items' read of a plan, an announcement of one, or a reader's plan.
 
-import { meanLifetimeS } from '../../traffic/lifetimes.js'
+import { shortestS } from '../../traffic/lifetimes.js'
 import { hasDead, keptItems, minuteKeyS, newHz, writtenHz } from '../../traffic/live-items.js'
 import { storedBytes } from '../../traffic/sizes.js'
 import { slotCount, tagsOf } from '../../wire/slot.js'
@@ -69,6 +69,7 @@ const minuteKeys = (durationMs) => Math.min(4, 2 + Math.floor((durationMs ?? 240
 /** How many items are there at most, how many an index holds, and how many the minutes' keys. @param {LatestPlan} plan */
 const liveItems = (plan) => {
   const { quantity, ttlS, once, durationMs = null } = plan
+  const meanLifetimeS = (ttlS + shortestS(plan)) / 2
   const hz = writtenHz(plan)
   const written = durationMs === null ? Number.POSITIVE_INFINITY : quantity + (hz * durationMs) / 1000
   const keptNow = Math.min(keptItems(plan), written)
@@ -77,7 +78,7 @@ const liveItems = (plan) => {
       newHz(plan) * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
     return {
       kept: keptNow,
-      items: quantity + more(meanLifetimeS(plan)),
+      items: quantity + more(meanLifetimeS),
       ranked: quantity + more(ttlS + purgeS),
       inMinutes: minuteKeys(durationMs) * quantity + more(minuteKeyLifeS),
     }
@@ -86,7 +87,7 @@ const liveItems = (plan) => {
     quantity + hz * Math.min(seconds, durationMs === null ? seconds : durationMs / 1000)
   return {
     kept: keptNow,
-    items: within(meanLifetimeS(plan)),
+    items: within(meanLifetimeS),
     ranked: within(ttlS + purgeS),
     inMinutes: within(minuteKeyLifeS),
   }
