@@ -75,7 +75,7 @@ test('the CPU of a query is what the kernel counted, however long the server ans
     return (Number(stat[11]) + Number(stat[12])) * 10_000
   }
   const used = async (/** @type {string} */ how) => {
-    const line = `--strategy query-scan --items 10000 --connections 16 ${how} --warm-up 1s --prefix slow:`
+    const line = `--strategy query-scan --items 10000 --connections 16 ${how} --warm-up 0 --prefix slow:`
     const { document } = await writeHere(t, line, own)
     return { document, kernel: kernelUs(), scripts: await callsOf(own, 'evalsha') }
   }
@@ -83,14 +83,14 @@ test('the CPU of a query is what the kernel counted, however long the server ans
   const once = await used('--with requests=1')
   const { document, ...both } = await used('--duration 6s')
   const { server: costs, nodes } = document
-  // All that the server does meanwhile are these scripts.
+  // All that the server does meanwhile are these scripts, all of which are measured: a second of warm-up may run slower than the rest.
   const { calls } = costs.commands.evalsha
   const cpuUs = nodes[0].cpu_pct * nodes[0].sampled_s * 10_000
   assert.ok(Math.abs(costs.cpu_us_per_item / (cpuUs / calls) - 1) < 0.01, JSON.stringify(costs))
   // The kernel's is read when nothing is under way.
   const perScriptUs = (both.kernel - 2 * once.kernel) / (both.scripts - 2 * once.scripts)
   const ratio = costs.cpu_us_per_item / perScriptUs
-  assert.ok(ratio > 0.85 && ratio < 1.15, `${costs.cpu_us_per_item} us, the kernel ${perScriptUs}`)
+  assert.ok(ratio > 0.9 && ratio < 1.1, `${costs.cpu_us_per_item} us, the kernel ${perScriptUs}`)
 })
 
 test('nobody waits longer than query-timeout', async (t) => {
