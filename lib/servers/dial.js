@@ -107,8 +107,14 @@ export const dial = (
           : refuse(line, Object.assign(new Error(line), { name: 'ReplyError' })),
     })
     const read = logins?.take ?? onBytes
-    const callback = (/** @type {number} */ count, /** @type {Uint8Array} */ bytes) => {
-      const received = /** @type {Buffer} */ (bytes).subarray(0, count)
+    let length = 0
+    let received = readBuffer.subarray(0, length)
+    const callback = (/** @type {number} */ count) => {
+      // Most reads are as long as the one before.
+      if (count !== length) {
+        length = count
+        received = readBuffer.subarray(0, length)
+      }
       try {
         if (ready) read(received)
         else greet(received)

@@ -201,14 +201,15 @@ const encodeCut = (batch, from, to, values, spare) => {
  * @param {TickValues} values
  * @param {{ take: () => Buffer, give: (buffer: Buffer) => void }} spare
  * @param {boolean} again the bytes of an earlier tick: the batch may hold a later one's
+ * @param {number} [most] bytes, of a batch that is kept
  * @returns {Cut}
  */
-export const cutOf = (batch, from, to, values, spare, again) => {
+export const cutOf = (batch, from, to, values, spare, again, most = writeBytes) => {
   const { encodedBytes } = batch
   if (!encodedBytes || again) return encodeCut(batch, from, to, values, spare)
   const { offsets, busy } = encodedBytes
   const start = offsets[from]
-  const stop = Math.max(from + 1, lowerBound(offsets, start + writeBytes + 1, from, to + 1) - 1)
+  const stop = Math.max(from + 1, lowerBound(offsets, start + most + 1, from, to + 1) - 1)
   const end = offsets[stop]
   if (busy.some((range) => range.from < end && start < range.to))
     return encodeCut(batch, from, to, values, spare)

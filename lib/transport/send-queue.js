@@ -1,6 +1,6 @@
 // What one connection sends and in what order, the ticks that wait as numbers, and the connection itself.
 import { askingBytes } from '../wire/encode.js'
-import { cutOf } from './batch-bytes.js'
+import { cutOf, writeBytes } from './batch-bytes.js'
 import { fifo } from './fifo.js'
 import { asValues, counting, laneOf } from './lane.js'
 
@@ -109,6 +109,9 @@ export const entryOf = (tick, batch, values, from, to, again) => ({
 
 // How far a range is searched for slots that wait: about the commands of one write.
 const searchCommands = 2048
+// The window is filled again when so much of it is unanswered at most: a few large writes take less CPU than many small ones, 0.92
+// of the sending thread at 200,000 items/s and 0.96 at 50,000 (medians of five pairs).
+const refillShare = 0.5
 // No number in a text is longer than this.
 const mostDigits = 32
 
@@ -132,6 +135,7 @@ export const sendQueueOf = ({ address, underWay, open, events, sharing }) => {
   const { most, oneSlot, spare, slotQueues, durable = null, machine } = sharing
   const { bytes: maxUnansweredBytes, commands: maxUnansweredCommands } = most
   const { clock } = machine
+  const refillBytes = maxUnansweredBytes * refillShare
   /** @type {ReturnType<typeof fifo<Entry>>} */
   const urgent = fifo()
   /** @type {TickJobs[]} */
@@ -146,6 +150,15 @@ export const sendQueueOf = ({ address, underWay, open, events, sharing }) => {
     unansweredBytes -= entry.bytes
     finished++
   }
+  /** Answered commands make room, where their bytes are known. @param {Entry} entry @param {number} n */
+  const free = (entry, n) => {
+    const { encodedBytes } = entry.batch
+    if (encodedBytes === null) return
+    const { offsets } = encodedBytes
+    const bytes = offsets[entry.from + n] - offsets[entry.from]
+    entry.bytes -= bytes
+    unansweredBytes -= bytes
+  }
   const passMarks = () => {
     while (marks.length > 0 && marks[0].at <= finished) marks.shift()?.then()
   }
@@ -154,6 +167,7 @@ export const sendQueueOf = ({ address, underWay, open, events, sharing }) => {
   const { onReply = null } = events
   /** @param {Entry} entry @param {number} n @param {SendQueueEvents['onAnswered']} tell */
   const settle = (entry, n, tell) => {
+    free(entry, n)
     if (entry.from + n === entry.to) ended(entry)
     tell(entry, n, queue)
     entry.from += n
@@ -290,7 +304,8 @@ export const sendQueueOf = ({ address, underWay, open, events, sharing }) => {
     let to = ranges[at + 1]
     if (slotQueues.any()) ({ from, to } = freeUntil(tickJobs, job, from, to))
     if (from < to) {
-      const cut = cutOf(batch, from, Math.min(to, from + most), values, spare, false)
+      const freeBytes = Math.max(writeBytes, maxUnansweredBytes - unansweredBytes)
+      const cut = cutOf(batch, from, Math.min(to, from + most), values, spare, false, freeBytes)
       write(entryOf(tickJobs.tick, batch, values, from, cut.to, false), cut.bytes, cut.release)
       from = cut.to
     }
@@ -305,7 +320,8 @@ export const sendQueueOf = ({ address, underWay, open, events, sharing }) => {
   }
 
   const pump = () => {
-    if (!lane.isUp() || (urgent.size() === 0 && waiting.length === 0)) return
+    if (!lane.isUp() || (urgent.size() === 0 && (waiting.length === 0 || unansweredBytes > refillBytes)))
+      return
     lane.cork()
     for (let most = room(); most > 0; most = room()) {
       const entry = urgent.first()
@@ -350,7 +366,7 @@ export const sendQueueOf = ({ address, underWay, open, events, sharing }) => {
     /** Milliseconds without an answer to what was sent. */
     silentMs: lane.silentMs,
     /** No more may be sent now. Without a connection only time decides what is dropped. */
-    isFull: () => lane.isUp() && room() === 0,
+    isFull: () => lane.isUp() && (room() === 0 || unansweredBytes > refillBytes),
     /** Takes out the waiting jobs that the test picks. @param {(tickJobs: TickJobs) => boolean} test */
     take: (test) => {
       const out = waiting.filter(test)

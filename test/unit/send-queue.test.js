@@ -58,6 +58,15 @@ at the limit nothing more is written, and opens as answers come
   answer 1 -> done 0x1; shut
   answer 1 -> sends 2, done 0x1; shut
 
+what is answered of a write makes room, and more goes when half of the limit is free
+  offer 0x4/250 1 -> sends 4; shut
+  answer 2 -> done 0x2; shut
+  answer 1 -> sends 2, done 0x1; open
+  answer 3 -> done 0x1, done 1x2; open
+
+a repeat does not wait until half of the limit is free
+  offer 0/350, repeat 1 -> sends 4; shut
+
 a tick waits until the one before of the same chunk has its answers
   offer 0.0 0.1 -> sends 2; open
   answer 1 -> done 0x1; open
