@@ -236,6 +236,8 @@ export const laneOf = ({ client = 0, address = '', decoder = counting(), events,
   const lane = {
     client,
     address,
+    /** Requests that are pushed, and not written: an outbox's. @type {R[]} */
+    outbox: [],
     connect: socket.connect,
     isUp: socket.isUp,
     isOpening: socket.isOpening,
@@ -285,7 +287,8 @@ export const laneOf = ({ client = 0, address = '', decoder = counting(), events,
 const writeBytes = 65_536
 
 /**
- * Bytes of small requests on their way to lanes: one write for each lane and turn, in one shared buffer.
+ * Small requests on their way to lanes: those for a lane are one write, however they alternate with those for others, and are encoded
+ * in one shared buffer.
  * @template R
  * @param {number} most bytes that one request takes
  * @param {(request: R, out: Buffer, at: number) => number} put its bytes; returns where they end
@@ -294,37 +297,45 @@ export const outboxOf = (most, put) => {
   const size = Math.max(writeBytes, 2 * most)
   let bytes = Buffer.allocUnsafeSlow(size)
   let at = 0
-  let from = 0
-  /** @type {Lane<R> | null} */
-  let to = null
+  /** @type {Lane<R>[]} that something waits for */
+  const lanes = []
 
-  const flush = () => {
-    if (to && at > from && !to.write(bytes.subarray(from, at))) {
-      // The socket keeps these bytes.
-      bytes = Buffer.allocUnsafeSlow(size)
-      at = 0
+  /** @param {Lane<R>} lane @param {number} from */
+  const write = (lane, from) => {
+    if (lane.write(bytes.subarray(from, at))) return
+    // The socket keeps these bytes.
+    bytes = Buffer.allocUnsafeSlow(size)
+    at = 0
+  }
+  /** @param {Lane<R>} lane */
+  const send = (lane) => {
+    let from = at
+    for (const request of lane.outbox) {
+      if (at + most > size) {
+        if (at > from) write(lane, from)
+        from = at = 0
+      }
+      at = put(request, bytes, at)
     }
-    from = at
-    to = null
+    lane.outbox.length = 0
+    write(lane, from)
+  }
+  const end = () => {
+    if (lanes.length === 0) return
+    for (const lane of lanes) send(lane)
+    lanes.length = 0
+    at = 0
   }
   return {
     /** @param {Lane<R>} lane @param {R} request */
     put(lane, request) {
-      if (to !== lane || at + most > size) {
-        flush()
-        if (at + most > size) at = from = 0
-        to = lane
-      }
-      at = put(request, bytes, at)
+      if (lane.outbox.push(request) === 1) lanes.push(lane)
     },
     /** Bytes of their own. @param {Lane<R>} lane @param {Buffer} text */
     plain(lane, text) {
-      flush()
+      end()
       lane.write(text)
     },
-    end() {
-      flush()
-      at = from = 0
-    },
+    end,
   }
 }

