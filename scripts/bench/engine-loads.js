@@ -15,16 +15,26 @@ import { socketReadDriver } from '../../lib/transport/socket-reader.js'
 import { socketDriver } from '../../lib/transport/socket-writer.js'
 import { noTally } from '../../lib/wire/decode.js'
 import { idList } from '../../lib/wire/id-list.js'
+import { slotCount } from '../../lib/wire/slot.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { samplePlan } from '../../test/helpers/sample-plan.js'
 
-/** @typedef {() => number} Done operations so far */
+/**
+ * @import { Topology } from '../../lib/transport/slot-map.js'
+ *
+ * @typedef {() => number} Done operations so far
+ */
 
 const warmUpMs = 700
 const repliesAtOnce = 4096
 const asterisk = 42
 const address = '127.0.0.1:1'
 const topology = { masters: [address], owners: null }
+const masters = [address, '127.0.0.1:2', '127.0.0.1:3']
+const cluster = {
+  masters,
+  owners: Uint16Array.from({ length: slotCount }, (_, slot) => slot % masters.length),
+}
 const clock = () => performance.now()
 const nothing = () => {}
 const latency = { record: nothing }
@@ -65,19 +75,20 @@ const dialer = (reply) => {
   }
 }
 
-/** @param {string} reply */
-const targetOf = (reply) => ({
-  ...{ topology, access: {}, dial: dialer(reply), nodes: () => [] },
-  ...{ refresh: async () => topology, follows: () => true, loadScripts: async () => {} },
+/** @param {string} reply @param {Topology} [servers] */
+const targetOf = (reply, servers = topology) => ({
+  ...{ topology: servers, access: {}, dial: dialer(reply), nodes: () => [] },
+  ...{ refresh: async () => servers, follows: () => true, loadScripts: async () => {} },
 })
 
-/** @param {number} pipeline @returns {Promise<Done>} */
-const lookups = async (pipeline) => {
-  const plan = samplePlan({ strategy: 'lookup-get', quantity: 10_000, valueBytes: 8 })
+/** @param {number} pipeline @param {Topology} [servers] @returns {Promise<Done>} */
+const lookups = async (pipeline, servers = topology) => {
+  const isCluster = servers.owners !== null
+  const plan = samplePlan({ strategy: 'lookup-get', quantity: 10_000, valueBytes: 8, cluster: isCluster })
   const ledger = operationsOf({ isMeasured: () => true })
   let n = 0
   const flow = await clientsFlow({
-    plan: { clients: 50, pipeline, cluster: false, maxBehindMs: 1e9 },
+    plan: { clients: 50, pipeline, cluster: isCluster, maxBehindMs: 1e9 },
     operations: strategyOf(plan).clientOperations(),
     pick: () => 0,
     draw: () => {
@@ -85,7 +96,7 @@ const lookups = async (pipeline) => {
       return n
     },
     schedule: null,
-    target: targetOf('$8\r\nabcdefgh\r\n'),
+    target: targetOf('$8\r\nabcdefgh\r\n', servers),
     ...{ ledger, latency, onSent: nothing, tally: noTally(), ...common },
   })
   flow.start()
@@ -186,6 +197,7 @@ const workers = async () => {
 export const loads = {
   'lookups, 1 in flight': () => lookups(1),
   'lookups, 10 in flight': () => lookups(10),
+  'lookups of three masters, 10 in flight': () => lookups(10, cluster),
   'ticks at max': () => ticks({ quantity: 100_000, rate: 'max', chunks: 10 }),
   'ticks at 100,000/s': () => ticks({ quantity: 100_000, periodMs: 1000, chunks: 10 }),
   'fetches of 300,000 values': fetches,
