@@ -28,6 +28,13 @@ import { reasonFor } from './reason.js'
 // One buffer for all sockets: what a read returns is decoded before the next read. A buffer each would use the cache of
 // many.
 const readBuffer = Buffer.allocUnsafeSlow(65_536)
+let lastRead = readBuffer.subarray(0, 0)
+
+/** Most reads are as long as the one before. @param {number} count */
+const received = (count) => {
+  if (count !== lastRead.length) lastRead = readBuffer.subarray(0, count)
+  return lastRead
+}
 
 /** @param {Access} access @param {string} clientName @param {boolean} readOnly */
 const greetings = ({ username, password, db }, clientName, readOnly) => {
@@ -107,17 +114,10 @@ export const dial = (
           : refuse(line, Object.assign(new Error(line), { name: 'ReplyError' })),
     })
     const read = logins?.take ?? onBytes
-    let length = 0
-    let received = readBuffer.subarray(0, length)
     const callback = (/** @type {number} */ count) => {
-      // Most reads are as long as the one before.
-      if (count !== length) {
-        length = count
-        received = readBuffer.subarray(0, length)
-      }
       try {
-        if (ready) read(received)
-        else greet(received)
+        if (ready) read(received(count))
+        else greet(received(count))
       } catch (error) {
         fault ??= errorOf(error)
         socket.destroy()
