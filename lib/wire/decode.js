@@ -11,6 +11,7 @@ import {
 
 const plus = 43
 const minus = 45
+const dollar = 36
 const newline = 10
 const carriage = 13
 
@@ -24,6 +25,28 @@ const oksFrom = (bytes, at) => {
   const whole = Math.trunc((bytes.length - at) / ok.length)
   const size = whole * ok.length
   return size <= manyOks.length && manyOks.compare(bytes, at, at + size, 0, size) === 0 ? whole : 0
+}
+
+/** Where a bulk string ends that is whole here; 0: it is not, or is for the careful. @param {Buffer} bytes @param {number} at @param {number} end */
+const afterBulk = (bytes, at, end) => {
+  let place = at + 1
+  let length = bytes[place] - 48
+  // No leading zeros.
+  if (!(length > 0 && length < 10)) return 0
+  for (place++; place < end; place++) {
+    const digit = bytes[place] - 48
+    if (!(digit >= 0 && digit < 10)) break
+    length = 10 * length + digit
+    if (length >= end) return 0
+  }
+  const next = place + 2 + length + 2
+  return next <= end &&
+    bytes[place] === carriage &&
+    bytes[place + 1] === newline &&
+    bytes[next - 2] === carriage &&
+    bytes[next - 1] === newline
+    ? next
+    : 0
 }
 
 /**
@@ -111,7 +134,7 @@ export const replyCounter = ({ done, failed }, tally = noTally(), most = Number.
         checkText(bytes, from, to)
         refuse(bytes.toString('latin1', from + 1, to))
         return 0
-      case 36: // $
+      case dollar:
       case 61: {
         // = verbatim
         const length = lengthIn(bytes, from + 1, to, longestBulk)
@@ -196,6 +219,15 @@ export const replyCounter = ({ done, failed }, tally = noTally(), most = Number.
         run++
         at += 5
         continue
+      }
+      if (left === 1 && !nested && bytes[at] === dollar) {
+        const next = afterBulk(bytes, at, end)
+        if (next > 0) {
+          tally.bulk++
+          run++
+          at = next
+          continue
+        }
       }
       let stop = at + 1
       while (stop < end && bytes[stop] !== newline) stop++

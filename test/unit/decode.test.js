@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { replyCounter } from '../../lib/wire/decode.js'
+import { noTally, replyCounter } from '../../lib/wire/decode.js'
 import { seeded } from '../helpers/random.js'
 import { rowsOf } from '../helpers/table.js'
 
@@ -72,6 +72,23 @@ test('replies of one read are told together', () => {
   const count = replyCounter({ done: (n) => counts.push(n), failed: () => counts.push(-1) })
   count(Buffer.from(`${'+OK\r\n'.repeat(1000)}-ERR\r\n${':1\r\n'.repeat(7)}`))
   assert.deepEqual(counts, [1000, -1, 7])
+})
+
+test('strings are counted by class, whole and cut anywhere, and those inside of an array are not', () => {
+  const stream = Buffer.from(
+    `${bulk('abc')}$-1\r\n${bulk('')}:1\r\n*1\r\n${bulk('in')}$007\r\nexactly\r\n:0\r\n${bulk('x'.repeat(99))}`,
+  )
+  for (let at = 0; at <= stream.length; at++) {
+    const tally = noTally()
+    const count = replyCounter({ done: () => {}, failed: () => {} }, tally)
+    for (const bytes of cutAt(stream, [at])) count(bytes)
+    assert.deepEqual(tally, { bulk: 4, nil: 1, zero: 1, one: 1 }, `cut at ${at}`)
+  }
+})
+
+test('a string that does not end where its header says is refused', () => {
+  for (const text of ['$3\r\nabcd\r\n', '$3\r\nab\r\n\r\n', '$3\rXabc\r\n', '$3\r\nabc\rX', '$3x\r\nabc\r\n'])
+    assert.throws(() => outcomesOf([Buffer.from(`${bulk('fine')}${text}${bulk('fine')}`)]), text)
 })
 
 test('many OKs in a row, cut anywhere, and what is between them', () => {
