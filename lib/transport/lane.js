@@ -236,8 +236,9 @@ export const laneOf = ({ client = 0, address = '', decoder = counting(), events,
   const lane = {
     client,
     address,
-    /** Requests that are pushed, and not written: an outbox's. @type {R[]} */
+    /** The first `boxed` are pushed, and not written: an outbox's. @type {R[]} */
     outbox: [],
+    boxed: 0,
     connect: socket.connect,
     isUp: socket.isUp,
     isOpening: socket.isOpening,
@@ -290,46 +291,53 @@ const writeBytes = 65_536
  * Small requests on their way to lanes: those for a lane are one write, however they alternate with those for others, and are encoded
  * in one shared buffer.
  * @template R
- * @param {number} most bytes that one request takes
- * @param {(request: R, out: Buffer, at: number) => number} put its bytes; returns where they end
+ * @param {object} needs
+ * @param {number} needs.most bytes that one request takes
+ * @param {(request: R, out: Buffer, at: number, nowMs: number) => number} needs.put its bytes, which are written now; returns where they end
+ * @param {() => number} needs.clock
  */
-export const outboxOf = (most, put) => {
+export const outboxOf = ({ most, put, clock }) => {
   const size = Math.max(writeBytes, 2 * most)
   let bytes = Buffer.allocUnsafeSlow(size)
-  let at = 0
-  /** @type {Lane<R>[]} that something waits for */
+  // Most writes are as long as the one before.
+  let last = bytes.subarray(0, 0)
+  /** @type {Lane<R>[]} that something waits for, the first `count` */
   const lanes = []
+  let count = 0
 
-  /** @param {Lane<R>} lane @param {number} from */
-  const write = (lane, from) => {
-    if (lane.write(bytes.subarray(from, at))) return
+  /** @param {Lane<R>} lane @param {number} length */
+  const write = (lane, length) => {
+    if (length !== last.length) last = bytes.subarray(0, length)
+    if (lane.write(last)) return
     // The socket keeps these bytes.
     bytes = Buffer.allocUnsafeSlow(size)
-    at = 0
+    last = bytes.subarray(0, 0)
   }
   /** @param {Lane<R>} lane */
   const send = (lane) => {
-    let from = at
-    for (const request of lane.outbox) {
+    const { outbox, boxed } = lane
+    lane.boxed = 0
+    let nowMs = clock()
+    let at = 0
+    for (let i = 0; i < boxed; i++) {
       if (at + most > size) {
-        if (at > from) write(lane, from)
-        from = at = 0
+        write(lane, at)
+        at = 0
+        nowMs = clock()
       }
-      at = put(request, bytes, at)
+      at = put(outbox[i], bytes, at, nowMs)
     }
-    lane.outbox.length = 0
-    write(lane, from)
+    write(lane, at)
   }
   const end = () => {
-    if (lanes.length === 0) return
-    for (const lane of lanes) send(lane)
-    lanes.length = 0
-    at = 0
+    for (let i = 0; i < count; i++) send(lanes[i])
+    count = 0
   }
   return {
     /** @param {Lane<R>} lane @param {R} request */
     put(lane, request) {
-      if (lane.outbox.push(request) === 1) lanes.push(lane)
+      if (lane.boxed === 0) lanes[count++] = lane
+      lane.outbox[lane.boxed++] = request
     },
     /** Bytes of their own. @param {Lane<R>} lane @param {Buffer} text */
     plain(lane, text) {

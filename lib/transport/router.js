@@ -257,7 +257,7 @@ const lanesOf = ({ clients, dial, decoder, machine, ...needs }) => {
  * @property {(request: R) => boolean} [reads] it changes nothing, so a replica may answer
  * @property {(request: R, lane: Lane<R>, nowMs: number) => void} send pushes it to the lane and writes its bytes
  * @property {number} [most] bytes of one in the outbox
- * @property {(request: R, out: Buffer, at: number) => number} [put] into the outbox
+ * @property {(request: R, out: Buffer, at: number, nowMs: number) => number} [put] out of the outbox, as it is written
  * @property {(request: R) => R | null} [again] what is tried in place of one that is lost; null: it has its outcome
  * @property {(request: R, outcome: Loss, cause: string) => void} lose
  * @property {LaneEvents<R>['onAnswered']} [answered]
@@ -348,13 +348,57 @@ const serversOf = (needs, lanes) => {
   }
 }
 
+// More in one go would keep the server waiting: with all 50 the rate falls to half at times.
+const mostLooks = 16
+
+/**
+ * Looks after several clients in one go, when what a turn of the loop reads is taken: the same code for one after the other gets 1.11 of
+ * the answers with one in flight on each of 50 connections, for 0.91 of the CPU, and as many with ten, for 0.97.
+ * @param {object} needs
+ * @param {number} needs.clients
+ * @param {(client: number, nowMs: number) => void} needs.look
+ * @param {() => void} needs.end all that were due have been looked after
+ * @param {Machine} needs.machine
+ */
+export const turnOf = ({ clients, look, end, machine: { clock, timers } }) => {
+  const due = new Uint32Array(mostLooks)
+  const isDue = new Uint8Array(clients)
+  let count = 0
+
+  const endTurn = () => {
+    const nowMs = clock()
+    for (let i = 0; i < count; i++) {
+      const client = due[i]
+      isDue[client] = 0
+      look(client, nowMs)
+    }
+    count = 0
+    end()
+  }
+  return {
+    /** @param {number} client */
+    look(client) {
+      if (isDue[client] === 1) return
+      isDue[client] = 1
+      due[count++] = client
+      if (count === mostLooks) endTurn()
+      else if (count === 1) timers.setImmediate(endTurn)
+    },
+    /** @param {number} client */
+    lookNow(client) {
+      look(client, clock())
+      end()
+    },
+  }
+}
+
 /** @template {Routed} R @param {RouterNeeds<R>} needs */
 export const routerOf = (needs) => {
   const { kind, listens = true } = needs
   const { onRoom, onRenewed, machine } = needs
   const { clock, timers } = machine
   const { most = 0, put = (_, __, at) => at, settled } = kind
-  const outbox = outboxOf(most, put)
+  const outbox = outboxOf({ most, put, clock })
   let closed = false
 
   const servers = serversOf(needs, /** @returns {Lane<R>[]} */ () => lanes.all())
@@ -364,9 +408,9 @@ export const routerOf = (needs) => {
   /** @type {Parameters<typeof lanesOf<R>>[0]['events']} */
   const events = {
     ...repliesTo(kind),
-    onRead({ client }, nowMs) {
+    onRead({ client }) {
       settled?.()
-      look(client, nowMs)
+      turn.look(client)
     },
     onUp({ address, client }) {
       if (closed || !lanes.isOpened()) return
@@ -398,9 +442,9 @@ export const routerOf = (needs) => {
     if (closed) return
     if (retries.hasWaiting(client)) retries.resend(client, nowMs)
     onRoom(client, nowMs)
-    outbox.end()
   }
-  const lookNow = (/** @type {number} */ client) => look(client, clock())
+  const turn = turnOf({ clients: needs.clients, look, end: outbox.end, machine })
+  const { lookNow } = turn
   const lookLater = (/** @type {number} */ client, /** @type {number} */ waitMs) =>
     timers.setTimeout(lookNow, waitMs + 1, client)
   const retries = requestRetriesOf(needs, { net, send: sent, lookLater })

@@ -9,6 +9,7 @@ const lanesThat = (takes) =>
     const lane = {
       /** @type {string[]} */
       outbox: [],
+      boxed: 0,
       writes: /** @type {{ held: Buffer, was: string, isKept: boolean }[]} */ ([]),
       write(/** @type {Buffer} */ bytes) {
         const isTaken = takes()
@@ -21,7 +22,7 @@ const lanesThat = (takes) =>
 /** @param {number} most */
 const outboxFor = (most) =>
   /** @type {ReturnType<typeof outboxOf<string>>} */ (
-    outboxOf(most, (text, out, at) => at + out.write(text, at))
+    outboxOf({ most, put: (text, out, at) => at + out.write(text, at), clock: () => 0 })
   )
 /** @param {ReturnType<typeof lanesThat>[number]} lane @returns {any} */
 const asLane = (lane) => lane
@@ -57,7 +58,7 @@ test('each lane gets its requests in order, more than a buffer holds too, and wh
   const { put, end } = outboxFor(3000)
   const sent = lanes.map(() => '')
   for (let turn = 0; turn < 40; turn++) {
-    for (let i = random.below(120); i > 0; i--) {
+    for (let i = random.below(400); i > 0; i--) {
       const at = random.below(3)
       const text = `${turn}.${i};`.repeat(1 + random.below(300))
       sent[at] += text

@@ -5,7 +5,7 @@ import { addDistinct } from '../../traffic/batches.js'
 import { timesIn } from '../../traffic/times.js'
 import { fifo } from '../../transport/fifo.js'
 import { noValues } from '../../wire/encode.js'
-import { ackedOf, none, recordsOf } from './operation.js'
+import { ackedOf, none, recordsOf, writtenOf } from './operation.js'
 
 /**
  * @import { Kind, Router } from '../../transport/router.js'
@@ -254,6 +254,8 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     },
   })
 
+  const written = writtenOf(needs)
+
   /** @param {CacheRequest} command @param {Loss} outcome @param {string} cause */
   const lost = ({ whole: request }, outcome, cause) => {
     if (request.isOver) return
@@ -324,7 +326,9 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     ),
     slotOf: ({ kind: one, n }) => (plan.cluster ? operations[one].command.slotOf(n) : 0),
     reads: ({ kind: one }) => one === serve,
-    put({ kind: one, n, keys, version }, out, at) {
+    put(request, out, at, nowMs) {
+      written(request, nowMs)
+      const { kind: one, n, keys, version } = request
       if (many !== null && one === serve) return many.put(keys, keys.length, out, at)
       if (version > 0) own.stamp = versionText(version)
       return operations[one].command.put(n, out, at, own)
@@ -335,7 +339,6 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
         if (request.kind === serve) stale.ask(request.n, request)
         else if (request.version === 0) stale.begin(request.n, request)
       }
-      if (request.firstMs === 0) request.firstMs = nowMs
       lane.push(request, 1, nowMs, request.goTo === null ? 0 : 1)
       routing().outbox.put(lane, request)
       ledger.commands.sent++

@@ -110,6 +110,17 @@ const timeOf = ({ schedule, plan, machine: { clock } }) => {
   }
 }
 
+/** Whether what begins at a moment is measured: clients that are looked after in one go ask once. @param {Operations} ledger */
+const measuredAt = (ledger) => {
+  let lastMs = 0
+  let is = false
+  return (/** @type {number} */ nowMs) => {
+    if (nowMs !== lastMs) is = ledger.isMeasured()
+    lastMs = nowMs
+    return is
+  }
+}
+
 /**
  * @param {FlowNeeds} needs
  * @param {Making['first']} first
@@ -122,6 +133,7 @@ const offeringOf = (needs, first, router, renewing) => {
   let { draw, pick } = needs
   const time = timeOf(needs)
   const { dues, startMs } = time
+  const isMeasured = measuredAt(ledger)
   let running = false
   let nextClient = 0 // the next client at an open rate
   let all = deferred() // resolves when everything was offered
@@ -141,7 +153,7 @@ const offeringOf = (needs, first, router, renewing) => {
   /** Fills one client in a closed loop. @param {number} client @param {number} nowMs */
   const fill = (client, nowMs) => {
     if (clients[client].pausedUntilMs > nowMs) return
-    const measured = ledger.isMeasured()
+    const measured = isMeasured(nowMs)
     let count = 0
     for (const room = plan.pipeline - clients[client].inFlight; count < room; count++) {
       const n = draw(nowMs - startMs(), client)
@@ -170,7 +182,7 @@ const offeringOf = (needs, first, router, renewing) => {
   const due = (nowMs) => {
     if (!dues) return
     for (let dueMs = dues.nextMs(nowMs); dueMs <= nowMs; dueMs = dues.nextMs(nowMs)) {
-      const measured = ledger.isMeasured()
+      const measured = isMeasured(nowMs)
       const client = roomIn(needs, nextClient, nowMs)
       const isDropped = dues.isDropped(dueMs, nowMs, client >= 0)
       if (client < 0 && !isDropped) return

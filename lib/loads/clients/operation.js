@@ -145,6 +145,20 @@ export const ackedOf = ({ ledger, latency }) => {
   return acked
 }
 
+/**
+ * Notes that something is written now. In a closed loop it was due then, unless it had to wait for its lane.
+ * @param {Pick<FlowNeeds, 'schedule'>} needs
+ */
+export const writtenOf =
+  ({ schedule }) =>
+  (/** @type {Pick<Operation, 'dueMs' | 'firstMs' | 'sentMs'>} */ one, /** @type {number} */ nowMs) => {
+    if (one.firstMs === 0) {
+      if (schedule === null && one.sentMs === one.dueMs) one.dueMs = nowMs
+      one.firstMs = nowMs
+    }
+    one.sentMs = nowMs
+  }
+
 /** One that is made anew. Times have fractions from the start: a field that changes from integers to fractions is slow. @returns {Operation} */
 const made = () => ({
   client: 0,
@@ -222,6 +236,8 @@ export const clientOperationsOf = (needs, routing) => {
     records.free.push(operation)
   }
 
+  const written = writtenOf(needs)
+
   /** @param {number} client */
   const rest = (client) => {
     clients[client].pausedUntilMs = needs.machine.clock() + pauseMs
@@ -248,7 +264,9 @@ export const clientOperationsOf = (needs, routing) => {
     most: Math.max(...operations.map(({ command }) => command.most)) + (durable?.bytes.length ?? 0),
     slotOf: ({ kind, n }) => (plan.cluster ? operations[kind].command.slotOf(n) : 0),
     reads: ({ kind }) => operations[kind].reads === true,
-    put({ kind, n, dueMs, version }, out, at) {
+    put(operation, out, at, nowMs) {
+      written(operation, nowMs)
+      const { kind, n, dueMs, version } = operation
       const { command } = operations[kind]
       const isTimed = command.timed && (epochOf !== undefined || stale !== null)
       if (version > 0) own.stamp = versionText(version)
@@ -267,8 +285,8 @@ export const clientOperationsOf = (needs, routing) => {
         if (operations[operation.kind].reads) stale.ask(keyOf(operation.n), operation)
         else if (operation.version === 0) stale.begin(keyOf(operation.n), operation)
       }
-      if (operation.firstMs === 0) operation.firstMs = nowMs
       if (multiStep) {
+        written(operation, nowMs)
         if (operation.multiStep === none || !operation.multiStep.continues) {
           operation.multiStep = multiStep.begin(operation.n, operation.client)
           needs.onBegun?.(operation, operation.client)
