@@ -15,6 +15,7 @@ import { fallen, leastRounds, record } from './bench/gate.js'
 import { hourCase } from './bench/hour.js'
 import { lookupCases } from './bench/lookup.js'
 import { overloadCases } from './bench/overload.js'
+import { pairCases } from './bench/pairs.js'
 import { verdict } from './bench/room.js'
 import { threadsCase } from './bench/threads.js'
 import { members, strategyCosts, writerCases } from './bench/writer.js'
@@ -41,6 +42,7 @@ const others = [
   ...findCases,
   hourCase,
   threadsCase,
+  ...pairCases,
   ...floorCases,
   members(),
   strategyCosts(),

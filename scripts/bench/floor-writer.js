@@ -1,16 +1,16 @@
 // The least that a Node program takes to write at a rate: the same bytes as a writer of sorted-set, encoded before, and replies that
-// are only counted. Arguments: port, items a second, batches a second, seconds. Prints CPU of its thread per item as JSON.
+// are only counted. Arguments: port, items a second, batches a second, seconds of warm-up, seconds. Prints CPU of its thread per
+// item as JSON.
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { linuxThreadCpuS } from '../../lib/probes/client-health.js'
 import { commandBytes } from '../../lib/wire/encode.js'
 
-const [port, rate, batches, seconds] = process.argv.slice(2).map(Number)
+const [port, rate, batches, warmUpS, seconds] = process.argv.slice(2).map(Number)
 const items = Math.floor(rate / batches)
 const value = 'x'.repeat(128)
 const okBytes = '+OK\r\n'.length
-const warmUpS = 2
 
 /** Batch b of an interval. @param {number} b */
 const batchOf = (b) => {

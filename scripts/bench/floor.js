@@ -10,6 +10,8 @@ import { onServer } from './yardstick.js'
 const run = promisify(execFile)
 const program = fileURLToPath(new URL('floor-writer.js', import.meta.url))
 const batches = 10
+// What runs ten times a second is compiled in the first half minute.
+const warmUpS = 30
 
 /** @param {number} rateHz @returns {Case} */
 const floorAt = (rateHz) => ({
@@ -18,11 +20,11 @@ const floorAt = (rateHz) => ({
     const seconds = room.seconds(20)
     const load = ['-q', String(rateHz), '-c', String(batches), '--idle-cost', 'never']
     const { client, rate } = await start(room, 'producer.js', [
-      ...[...load, '--warm-up', '2', '--duration', String(seconds + 2)],
+      ...[...load, '--warm-up', String(warmUpS), '--duration', String(seconds + warmUpS)],
     ]).ended
     const ours = (client.thread_cpu_pct * 1e4) / rate.achieved
     const floor = await onServer(async ({ port }) => {
-      const args = [port, rateHz, batches, seconds].map(String)
+      const args = [port, rateHz, batches, warmUpS, seconds].map(String)
       const { cpu_us: us, is_whole: isWhole } = JSON.parse(
         (await run(process.execPath, [program, ...args])).stdout,
       )
