@@ -367,13 +367,18 @@ export const turnOf = ({ clients, look, end, machine: { clock, timers } }) => {
 
   const endTurn = () => {
     const nowMs = clock()
-    for (let i = 0; i < count; i++) {
-      const client = due[i]
-      isDue[client] = 0
-      look(client, nowMs)
-    }
+    const n = count
     count = 0
-    end()
+    for (let i = 0; i < n; i++) isDue[due[i]] = 0
+    try {
+      for (let i = 0; i < n; i++) look(due[i], nowMs)
+      end()
+    } catch (error) {
+      // It is not of the connection whose replies were read last.
+      timers.setImmediate(() => {
+        throw error
+      })
+    }
   }
   return {
     /** @param {number} client */

@@ -44,6 +44,25 @@ test('a turn of many clients goes in parts, so that the server has work meanwhil
   )
 })
 
+test('what goes wrong for one client ends the program, and is not taken for a fault of a connection', () => {
+  const soon = /** @type {(() => void)[]} */ ([])
+  const turn = turnOf({
+    clients: 20,
+    look(client) {
+      if (client === 4) throw new Error('a model that fails')
+    },
+    end: () => {},
+    machine: /** @type {any} */ ({
+      clock: () => 0,
+      timers: { setImmediate: (/** @type {() => void} */ then) => soon.push(then) },
+    }),
+  })
+  for (let client = 0; client < 16; client++) turn.look(client)
+  const [endOfTurn, thrown] = soon
+  endOfTurn()
+  assert.throws(thrown, /a model that fails/)
+})
+
 test('what a closed loop sends was due when it is written; what had to wait, or has a schedule, keeps its time', () => {
   const one = (/** @type {number} */ dueMs, /** @type {number} */ sentMs) => ({ dueMs, sentMs, firstMs: 0 })
   const loop = writtenOf({ schedule: null })
