@@ -39,6 +39,7 @@ test('beside consumers at a plan, the cost of an item is what it is without them
   assert.deepEqual([server.foreign_calls?.by, server.foreign_calls?.on], ['consumers', 'replicas'], stderr)
   // On a machine with other work the idle servers may not be steady.
   if ('why' in server.idle) return assert.equal(net, null, server.idle.why)
-  assert.ok(Math.abs(net - truth) <= Math.hypot(within, range), `${net} ± ${within}, not ${truth} ± ${range}`)
+  // The three are at different times of a machine that others share: two say little of how much it changes.
+  assert.ok(Math.abs(net - truth) <= within + range, `${net} ± ${within}, not ${truth} ± ${range}`)
   assert.ok(within < net, `± ${within} of ${net}`)
 })
