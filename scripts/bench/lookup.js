@@ -2,12 +2,11 @@
 // server, in turn and back again (A B B A), so that a machine that slows down does so for all. Operations are counted by
 // the server, and the CPU of a client's whole process is read from /proc, for all of them at the same moments of a run.
 import { spawn } from 'node:child_process'
-import { accessSync, constants, readFileSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { controlConnections } from '../../lib/servers/control.js'
 import { parseInfo } from '../../lib/wire/info.js'
-import { digits, median, start } from './room.js'
+import { digits, median, playedBy, start } from './room.js'
 import { onServer } from './yardstick.js'
 
 /**
@@ -25,16 +24,8 @@ const valueBytes = 32
 // Of the server: each tool has the keys as it names them.
 const dbs = { ours: 0, 'redis-benchmark': 1, memtier: 2 }
 const warmUpMs = 1000
-const startLimitMs = 30_000
 // redis-benchmark plays a number of operations, and is ended when it was measured.
 const endless = String(1e9)
-
-/** CPU seconds of a process, all of its threads. @param {number} pid */
-const cpuS = (pid) => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
 
 const memtier = (process.env.PATH ?? '').split(delimiter).some((folder) => {
   try {
@@ -81,37 +72,6 @@ const toolsOf = (room, { host, port }) => ({
   }),
 })
 
-/**
- * @param {Tool} tool
- * @param {Load} load
- * @param {number} seconds
- * @param {() => Promise<number>} gets the server's count
- * @returns {Promise<Played>}
- */
-const measured = async (tool, load, seconds, gets) => {
-  const child = tool(load, seconds + 4)
-  const over = new Promise((resolve) => child.once('close', resolve))
-  const pid = /** @type {number} */ (child.pid)
-  const sample = async () => ({ gets: await gets(), cpuS: cpuS(pid), atMs: performance.now() })
-  try {
-    const before = await gets()
-    for (const untilMs = performance.now() + startLimitMs; (await gets()) < before + 5000; await sleep(20))
-      if (performance.now() > untilMs) throw new Error('a client did not begin')
-    await sleep(warmUpMs)
-    const from = await sample()
-    await sleep(seconds * 1000)
-    const to = await sample()
-    const operations = to.gets - from.gets
-    return {
-      opsPerS: (operations * 1000) / (to.atMs - from.atMs),
-      cpuUs: ((to.cpuS - from.cpuS) * 1e6) / operations,
-    }
-  } finally {
-    child.kill()
-    await over
-  }
-}
-
 /** Every key as ours, and as the other tools name it. @param {{ call: (...words: string[]) => Promise<unknown> }} client */
 const fill = (client) =>
   client.call(
@@ -138,10 +98,13 @@ const round = async (room, load, endpoint) => {
       parseInfo(String(await client.call('INFO', 'commandstats'))).commands.get?.calls ?? 0
     const tools = toolsOf(room, endpoint)
     const names = Object.keys(tools)
+    const seconds = room.seconds(6)
+    const playedOnce = (/** @type {Tool} */ tool) =>
+      playedBy(() => [tool(load, seconds + 4)], { seconds, warmUpMs, commands: gets })
     /** @type {Record<string, Played[]>} */
     const played = {}
     for (const name of [...names, ...names.toReversed()])
-      played[name] = [...(played[name] ?? []), await measured(tools[name], load, room.seconds(6), gets)]
+      played[name] = [...(played[name] ?? []), await playedOnce(tools[name])]
     return Object.fromEntries(
       Object.entries(played).flatMap(([name, list]) => [
         [`${name} ops`, median(list.map(({ opsPerS }) => opsPerS))],

@@ -1,15 +1,12 @@
 // Two threads on two masters beside two processes of redis-benchmark, each of which asks one of them: writes as fast as they are
 // accepted, and GETs. Commands are counted by the servers, the CPU of clients is read from /proc.
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { controlConnections } from '../../lib/servers/control.js'
 import { startEmbedded } from '../../lib/servers/embedded.js'
 import { parseInfo } from '../../lib/wire/info.js'
-import { digits, median, start } from './room.js'
+import { digits, median, playedBy, start } from './room.js'
 
 /**
- * @import { ChildProcess as Child } from 'node:child_process'
  * @import { Endpoint } from '../../lib/servers/address.js'
  * @import { Case, Room } from './room.js'
  *
@@ -24,40 +21,8 @@ const keys = 100_000
 // The slots of these are in the first half, and in the second.
 const tags = ['b', 'a']
 const warmUpMs = 3000
-const startLimitMs = 30_000
 const endless = String(1e9)
 const text = (/** @type {number} */ bytes) => 'x'.repeat(bytes)
-
-/** CPU seconds of a process, all of its threads. @param {number} pid */
-const cpuS = (pid) => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
-/** @param {() => Child[]} begin @param {number} seconds @param {() => Promise<number>} commands the servers' count */
-const played = async (begin, seconds, commands) => {
-  const before = await commands()
-  const children = begin()
-  const over = children.map((child) => new Promise((resolve) => child.once('close', resolve)))
-  const cpu = () => children.reduce((sum, { pid }) => sum + cpuS(Number(pid)), 0)
-  try {
-    for (
-      const untilMs = performance.now() + startLimitMs;
-      (await commands()) < before + 5000;
-      await sleep(20)
-    )
-      if (performance.now() > untilMs) throw new Error('a client did not begin')
-    await sleep(warmUpMs)
-    const from = { n: await commands(), cpuS: cpu(), atMs: performance.now() }
-    await sleep(seconds * 1000)
-    const n = (await commands()) - from.n
-    return { hz: (n * 1000) / (performance.now() - from.atMs), us: ((cpu() - from.cpuS) * 1e6) / n }
-  } finally {
-    for (const child of children) child.kill()
-    await Promise.all(over)
-  }
-}
 
 /** Keys that redis-benchmark asks for, at the master of a tag, and as ours are named. */
 const filling = `for n = 0, ${keys} do
@@ -94,9 +59,10 @@ const roundOn = async ({ command, ours, theirs }, room, masters) => {
           { stdio: 'ignore' },
         ),
       )
-    const mine = await played(own, seconds, commands)
-    const found = await played(others, seconds, commands)
-    return { ours: mine.hz, theirs: found.hz, cpu: mine.us, 'their cpu': found.us }
+    const how = { seconds, warmUpMs, commands }
+    const mine = await playedBy(own, how)
+    const found = await playedBy(others, how)
+    return { ours: mine.opsPerS, theirs: found.opsPerS, cpu: mine.cpuUs, 'their cpu': found.cpuUs }
   } finally {
     control.close()
   }

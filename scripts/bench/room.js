@@ -1,4 +1,6 @@
 // Shared by the cases of the benchmark: starts programs and prints figures.
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../../lib/base/child.js'
 
@@ -68,4 +70,46 @@ export const start = (room, name, args) => {
   /** What a program of the benchmark has counted. */
   const counted = () => log
   return { child, ended, counted }
+}
+
+const startLimitMs = 30_000
+
+/** CPU seconds of a process, all of its threads. @param {number} pid */
+const cpuS = (pid) => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/**
+ * What clients get together, and their CPU an operation, between two moments of their play; they are ended then.
+ * @param {() => import('node:child_process').ChildProcess[]} begin
+ * @param {{ seconds: number, warmUpMs: number, commands: () => Promise<number> }} how commands: the servers' count
+ */
+export const playedBy = async (begin, { seconds, warmUpMs, commands }) => {
+  const children = begin()
+  const over = children.map((child) => new Promise((resolve) => child.once('close', resolve)))
+  const cpu = () => children.reduce((sum, { pid }) => sum + cpuS(Number(pid)), 0)
+  const sample = async () => ({ n: await commands(), cpuS: cpu(), atMs: performance.now() })
+  try {
+    const before = await commands()
+    for (
+      const untilMs = performance.now() + startLimitMs;
+      (await commands()) < before + 5000;
+      await sleep(20)
+    )
+      if (performance.now() > untilMs) throw new Error('a client did not begin')
+    await sleep(warmUpMs)
+    const from = await sample()
+    await sleep(seconds * 1000)
+    const to = await sample()
+    const operations = to.n - from.n
+    return {
+      opsPerS: (operations * 1000) / (to.atMs - from.atMs),
+      cpuUs: ((to.cpuS - from.cpuS) * 1e6) / operations,
+    }
+  } finally {
+    for (const child of children) child.kill()
+    await Promise.all(over)
+  }
 }
