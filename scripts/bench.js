@@ -17,7 +17,7 @@ import { lookupCases } from './bench/lookup.js'
 import { overloadCases } from './bench/overload.js'
 import { pairCases } from './bench/pairs.js'
 import { verdict } from './bench/room.js'
-import { threadsCase } from './bench/threads.js'
+import { threadCases } from './bench/threads.js'
 import { members, strategyCosts, writerCases } from './bench/writer.js'
 
 /** @import { Case } from './bench/room.js' */
@@ -41,7 +41,7 @@ const others = [
   ...overloadCases,
   ...findCases,
   hourCase,
-  threadsCase,
+  ...threadCases,
   ...pairCases,
   ...floorCases,
   members(),
