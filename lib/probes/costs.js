@@ -70,12 +70,12 @@ const unsureOf = ({ measured, commands }, beyond) =>
 export const shareOf = ({ plan, strategy, stored, counted, unsure, writers }, commands) => {
   const { least: surely, most: perhaps } = counted ?? { least: stored, most: stored }
   const byLeases = writers.mean ? Math.min(1, writers.own / writers.mean) : 1
-  const counting = strategy.countingCommand
+  const counting = strategy.countingCommands
   // Consumers that run the same command leave no count of items.
   const { signs, all: theirs } = strategy.consumerCommands
-  const isShared = counting !== null && theirs.has(counting) && [...signs].some((name) => name in commands)
-  const calls = counting === null || isShared ? 0 : (commands[counting]?.calls ?? 0)
-  if (counting === null || calls === 0) return { share: byLeases, all: stored / byLeases, foreign: null }
+  const isShared = counting.some((name) => theirs.has(name)) && [...signs].some((name) => name in commands)
+  const calls = isShared ? 0 : counting.reduce((sum, name) => sum + (commands[name]?.calls ?? 0), 0)
+  if (calls === 0) return { share: byLeases, all: stored / byLeases, foreign: null }
   // An item that failed by its ZADD has its SETEX counted all the same: what is not ours for certain may still be
   // ours, and no other writer's. Between these bounds the leases decide.
   const least = Math.min(1, surely / calls)
@@ -86,7 +86,7 @@ export const shareOf = ({ plan, strategy, stored, counted, unsure, writers }, co
     return { share: Math.min(most, Math.max(least, byLeases)), all: ran, foreign: null }
   const ours = (perhaps + unsure) / byLeases
   const isForeign = calls - ours > foreignPart * calls
-  const foreign = isForeign ? { command: counting, calls: Math.round(calls - ours) } : null
+  const foreign = isForeign ? { command: counting.join(', '), calls: Math.round(calls - ours) } : null
   return { share: Math.max(least, byLeases), all: isForeign ? ours : ran, foreign }
 }
 

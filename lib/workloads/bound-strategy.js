@@ -11,7 +11,7 @@ import { boundWork } from './bind/worker.js'
 import { boundStepsOf, checksOf } from './bind/writer.js'
 import {
   commandNames,
-  countingCommand,
+  countingCommands,
   familiesOf,
   forecastOf,
   holdersOf,
@@ -233,6 +233,22 @@ const playedIn = ({ play: { operations }, passes, mix }, { clients }) =>
     ? operations.filter((_, i) => (clients.ratio[i] ?? 0) > 0)
     : operations
 
+/**
+ * The commands of each operation that is played in the place of another. Of a cache: reads, and what removes a key where it has writes.
+ * @param {Declaration} declared
+ * @param {Fields} planFields
+ * @param {{ clients?: { ratio: readonly number[] } | null }} plan
+ * @param {readonly (readonly Command[])[]} played
+ */
+const alternativesOf = (declared, planFields, { clients }, played) => {
+  if (!clients || declared.passes) return [played.flat()]
+  if (!declared.play.caches) return played
+  return clients.ratio[0] > 0 ? [...played, commandsOf(declared, planFields, 'drop')] : played
+}
+
+/** Whether an operation of clients is a command for each slot of its keys. @param {{ cluster?: boolean, cache?: { batch: number } | null }} plan */
+const isSplit = ({ cluster, cache }) => cluster && (cache?.batch ?? 1) > 1
+
 /** The commands that are there, with those that their scripts run. @param {readonly (Work | null)[]} works */
 const namesOf = (works) => [...commandNames(works.flatMap((one) => one ?? []))]
 
@@ -356,7 +372,8 @@ const workOf = (declared, planFields, prefix, stored) => {
   }
 }
 
-/** @param {AnyPlan & { items?: number, flow?: string, clients?: { ratio: readonly number[] } | null }} plan */
+/** @param {AnyPlan & { items?: number, flow?: string, clients?: { ratio: readonly number[] } | null, cluster?: boolean,
+ *   cache?: { batch: number } | null }} plan */
 export const strategyOf = (plan) => {
   const declared = strategyNamed(plan.strategy)
   const planFields = planFieldsOf(plan)
@@ -366,6 +383,7 @@ export const strategyOf = (plan) => {
   const play = playedIn(declared, plan)
   const played = play.map((operation) => commandsOf(declared, planFields, operation))
   const stored = played.flat()
+  const alternatives = alternativesOf(declared, planFields, plan, played)
   const ids = declared.read?.ids(declared.keys(planFields)) ?? null
   const sent = Object.values(declared.operations(planFields, declared.keys(planFields))).flat()
   const runCommands = new Set([
@@ -431,7 +449,8 @@ export const strategyOf = (plan) => {
         ? Object.values(declared.operations(planFields, declared.keys(planFields))).flat()
         : stored,
     ),
-    countingCommand: countingCommand(stored),
+    /** Whose calls are as many as operations, as the masters count them; none: no commands are. */
+    countingCommands: isSplit(plan) ? [] : countingCommands(alternatives),
     /** The command that a server has run once for each operation of a multi-step operation; undefined: it runs some of them oftener. */
     onceCommand: stored.find(({ once }) => once)?.name.toLowerCase(),
     commandNames: commandNames(stored),
@@ -448,7 +467,7 @@ export const strategyOf = (plan) => {
     /** @param {{ masters: readonly string[], owners: Uint16Array | null }} topology @param {number} slotTable */
     forecast: (topology, slotTable) => forecastOf(declared, planFields, topology, slotTable),
     holders: () => holdersOf(declared, planFields, stored),
-    removesItemKeys: removesItemKeys(stored),
+    removesItemKeys: removesItemKeys(alternatives.flat()),
     /** @param {number} items */
     slots: (items) => slotsOf(declared, planFields, items),
     /** @param {{ isItem: (n: number) => boolean, isMinute: (n: number) => boolean }} covers */

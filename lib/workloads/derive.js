@@ -313,13 +313,29 @@ export const scriptsIn = (commands) => [
 ]
 
 /** The command that stores exactly one item, as commandstats names it; null: none does. @param {readonly Command[]} commands */
-export const countingCommand = (commands) => {
+const countingCommand = (commands) => {
   const [first] = commands.filter(({ kind }) => kind !== 'every')
   if (!first) return null
   const name = scriptIn(first)?.counts ?? (first.kind === 'each' ? first.name : null)
   // If another command of the item runs it as well, it does not stand for an item.
   const others = commandNames(commands.filter((command) => command !== first))
   return name === null || others.has(name.toLowerCase()) ? null : name.toLowerCase()
+}
+
+/**
+ * The commands of which each operation runs exactly one, as commandstats names them, of operations that are played one or the other;
+ * none: they do not count operations.
+ * @param {readonly (readonly Command[])[]} operations
+ */
+export const countingCommands = (operations) => {
+  const counts = operations.map(countingCommand)
+  const names = new Set(counts.flatMap((name) => name ?? []))
+  const runsOne = ([...commands]) => {
+    const [first] = commands.filter(({ kind }) => kind !== 'every')
+    const others = commandNames(commands.filter((command) => command !== first))
+    return [...names].every((name) => !others.has(name))
+  }
+  return counts.includes(null) || !operations.every(runsOne) ? [] : [...names]
 }
 
 /** The names that commandstats may show for the operation: its commands, and those that its scripts run. @param {readonly Named[]} commands */

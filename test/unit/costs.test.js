@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { planOf } from '../../lib/loads/plan.js'
 import { costsOf } from '../../lib/measures/costs.js'
 import { costedOf, serverCosts, shareOf, storedOf } from '../../lib/probes/costs.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { loadCommands } from '../../lib/workloads/own/load.js'
-import { samplePlan } from '../helpers/sample-plan.js'
+import { samplePlan, settingsOf } from '../helpers/sample-plan.js'
 
 /** @import { Presence } from '../../lib/probes/presence.js' */
 /** @import { Settings } from '../../settings.js' */
@@ -46,6 +47,41 @@ describe('queries that the CPU of a window is divided by', () => {
     ['that were answered, where the server counts none', { calls: null, carried: 121 }, 121],
   ]
   for (const [name, known, expected] of cases) test(name, () => assert.equal(of(known), expected))
+})
+
+describe('commands whose calls are as many as operations', () => {
+  /** @type {[string, string, string[]][]} */
+  const cases = [
+    ['each is one of several', 'lookup-mix --with ratio=6:5', ['set', 'get']],
+    ['only one of them is played', 'lookup-mix --with ratio=0:1', ['get']],
+    ['a cache that is read', 'cache-aside', ['get']],
+    ['a cache from which keys are removed', 'cache-aside --with ratio=2:3', ['get', 'del']],
+    ['several keys at once', 'cache-mget --with batch=20', ['mget']],
+    ['the same in a cluster: a command for each slot', 'cache-mget --with batch=20 --cluster', []],
+  ]
+  for (const [name, line, expected] of cases)
+    test(name, () => {
+      const settings = settingsOf(`--strategy ${line} --items 2000`)
+      const facts = { agents: [1], masters: 1, cluster: settings.cluster, variant: null }
+      const { countingCommands, removesItemKeys } = strategyOf(planOf(settings, facts))
+      assert.deepEqual([...countingCommands].sort(), [...expected].sort())
+      assert.equal(removesItemKeys, expected.includes('del'))
+    })
+
+  test('all of them are counted', () => {
+    const settings = settingsOf('--strategy lookup-mix --with ratio=1:1 --items 2000 --rate 4000')
+    const plan = planOf(settings, { agents: [1], masters: 1, cluster: false, variant: null })
+    const commands = { get: { calls: 530, usec: 1 }, set: { calls: 480, usec: 1 } }
+    const found = shared({
+      plan,
+      strategy: strategyOf(plan),
+      writers: beside(0),
+      unsure: 0,
+      stored: 1000,
+      commands,
+    })
+    assert.deepEqual(found, { share: 1, all: 1010, foreign: null })
+  })
 })
 
 describe('our share of what was stored', () => {

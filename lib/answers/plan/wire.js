@@ -32,7 +32,7 @@ import { strategyOf } from '../../workloads/bound-strategy.js'
  * @property {number} keys that hold all items
  * @property {boolean} ordered one of them is a sorted set: its commands look for a place among the others
  * @property {boolean} whole every command was encoded; false: a sample of the items
- * @property {{ name: string, commands: number } | null} counted how many commands of this name an item has, by which servers count items
+ * @property {{ name: string | readonly string[], commands: number } | null} counted how many commands of this name, or of these, an item has, by which servers count items
  * @property {readonly string[]} unknown commands whose replies are not known beforehand, and are estimated
  */
 
@@ -159,8 +159,8 @@ export const wireOf = async (plan) => {
     ordered: steps.some((step) => step.kind === 'gather' && typeOf(String(step.key(1))) === 'zset'),
     whole,
     counted:
-      strategy.countingCommand !== null
-        ? { name: strategy.countingCommand, commands: 1 }
+      strategy.countingCommands.length > 0
+        ? { name: strategy.countingCommands, commands: 1 }
         : first && !first.script
           ? {
               name: first.name.toLowerCase(),
