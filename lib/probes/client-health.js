@@ -114,39 +114,46 @@ const machineUse = () =>
 
 // A pause that counts as one is four looks long.
 const lookMs = 250
-// A timer of Node is this much early at most.
-const grainMs = 2
 
 /**
  * Both monitors fire together, so the second costs next to nothing; they count from one firing to the next.
  * @param {number} resolutionMs
- * @param {() => number} clock
  */
-const delays = (resolutionMs, clock) => {
+const delays = (resolutionMs) => {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
   histogram.enable()
-  let sinceMs = clock()
   return {
-    reset() {
-      histogram.reset()
-      sinceMs = clock()
-    },
+    reset: () => histogram.reset(),
     disable: () => histogram.disable(),
     p99Ms: () => (histogram.count === 0 ? 0 : Math.max(0, histogram.percentile(99) / 1e6 - resolutionMs)),
-    /**
-     * The longest time between two turns of the loop, to within one look. What precedes the first firing since the reset and
-     * what follows the last is in no count: after a pause the caller's timer may be the first to fire.
-     */
-    longestMs() {
-      const overMs = clock() - sinceMs
-      const { count } = histogram
-      if (count === 0) return overMs
-      const maxMs = histogram.max / 1e6
-      // The mean takes longer than all else here, and each of the counted is of a whole look but for the grain of timers.
-      if (overMs - count * (resolutionMs - grainMs) - resolutionMs <= maxMs) return maxMs
-      const uncountedMs = overMs - (histogram.mean * count) / 1e6
-      return Math.max(maxMs, uncountedMs - resolutionMs)
+  }
+}
+
+/**
+ * The longest time between two looks, and this thread's CPU in it: what it used before or after tells nothing of a pause.
+ * @param {number} everyMs
+ * @param {() => number} clock
+ */
+const pausesOf = (everyMs, clock) => {
+  const read = () => ({ atMs: clock(), cpuS: threadCpuS() })
+  let last = read()
+  let longest = { ms: 0, cpuMs: 0 }
+  const look = () => {
+    const now = read()
+    const ms = now.atMs - last.atMs
+    if (ms > longest.ms) longest = { ms, cpuMs: (now.cpuS - last.cpuS) * 1000 }
+    last = now
+  }
+  const timer = setInterval(look, everyMs).unref()
+  return {
+    /** Since the last call. */
+    longest() {
+      look()
+      const found = longest
+      longest = { ms: 0, cpuMs: 0 }
+      return found
     },
+    stop: () => clearInterval(timer),
   }
 }
 
@@ -189,19 +196,22 @@ const idling = (clock) => {
  */
 export const threadHealth = ({ clock, resolutionMs = lookMs }) => {
   const use = threadUse(clock)
-  const delay = delays(resolutionMs, clock)
-  const windowDelay = delays(resolutionMs, clock)
+  const delay = delays(resolutionMs)
+  const windowDelay = delays(resolutionMs)
+  const pauses = pausesOf(resolutionMs, clock)
   return {
     /** What happened before does not count in the first second. */
     startRun() {
       use()
       delay.reset()
+      pauses.longest()
     },
     startWindow: () => windowDelay.reset(),
     /** Since the last sample. @param {number} [processS] CPU of the process meanwhile, where that of the thread is not known */
     sample(processS = Number.POSITIVE_INFINITY) {
       const thread = use()
-      const stopped = stoppedMs(delay.longestMs(), (thread.cpu_s ?? processS) * 1000)
+      const { ms, cpuMs } = pauses.longest()
+      const stopped = stoppedMs(ms, Number.isFinite(cpuMs) ? cpuMs : processS * 1000)
       const row = { thread, loop_delay_ms_p99: delay.p99Ms(), ...(stopped > 0 && { stopped_ms: stopped }) }
       delay.reset()
       return row
@@ -211,6 +221,7 @@ export const threadHealth = ({ clock, resolutionMs = lookMs }) => {
     stop() {
       delay.disable()
       windowDelay.disable()
+      pauses.stop()
     },
   }
 }

@@ -157,6 +157,14 @@ test('a pause is as long as it was, wherever in its second', async (t) => {
   assertFound(between)
 })
 
+test('a pause is seen after a time in which the thread was busy', async (t) => {
+  const health = healthOf(t)
+  health.startRun()
+  for (const endMs = performance.now() + 900; performance.now() < endMs; await setImmediate()) burn(0.01)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1300)
+  assert.ok(Number(health.sample().stopped_ms) >= 1290)
+})
+
 test('a loop that never waits is busy, one that waits is not', async (t) => {
   const health = healthOf(t)
   await setImmediate()
