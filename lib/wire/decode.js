@@ -69,6 +69,7 @@ export const replyCounter = ({ done, failed }, tally = noTally(), most = Number.
   let cut = null
   let left = 1 // elements of the current reply still missing
   let skip = 0 // bytes of the current bulk still missing, including its line end
+  let isBulk = false // it is a reply of its own, and counts when it is whole
   let run = 0
   let nested = false // the current reply is an array, a set or a map
 
@@ -140,7 +141,7 @@ export const replyCounter = ({ done, failed }, tally = noTally(), most = Number.
         const length = lengthIn(bytes, from + 1, to, longestBulk)
         if (left === 1 && !nested) {
           if (length < 0) tally.nil++
-          else tally.bulk++
+          else isBulk = true
         }
         if (length >= 0) return length + 2
         element()
@@ -202,6 +203,8 @@ export const replyCounter = ({ done, failed }, tally = noTally(), most = Number.
           throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
         if (skip > 0) break
         if (bytes[at - 1] !== newline) throw protocolError(bytes.subarray(Math.max(0, at - 8), at))
+        if (isBulk) tally.bulk++
+        isBulk = false
         element()
       }
       if (at >= end) break

@@ -86,6 +86,16 @@ test('strings are counted by class, whole and cut anywhere, and those inside of 
   }
 })
 
+test('a string of which the end is missing is not counted', () => {
+  const stream = Buffer.from(bulk('x'.repeat(99)))
+  for (let at = 0; at < stream.length; at++) {
+    const tally = noTally()
+    const never = () => assert.fail()
+    replyCounter({ done: never, failed: never }, tally)(stream.subarray(0, at))
+    assert.equal(tally.bulk, 0, `cut at ${at}`)
+  }
+})
+
 test('a string that does not end where its header says is refused', () => {
   for (const text of ['$3\r\nabcd\r\n', '$3\r\nab\r\n\r\n', '$3\rXabc\r\n', '$3\r\nabc\rX', '$3x\r\nabc\r\n'])
     assert.throws(() => outcomesOf([Buffer.from(`${bulk('fine')}${text}${bulk('fine')}`)]), text)
