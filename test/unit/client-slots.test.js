@@ -20,7 +20,7 @@ for (const [name, parts] of /** @type {const} */ ([
 ]))
   test(`the slot of a key with ${name} is that of its bytes`, () => {
     const command = each('GET', [familyOf('key', 'string', [...parts])])
-    for (const prefix of ['', 'team{a}:', 'x'.repeat(200)]) {
+    for (const prefix of ['', 'team{a}:', 'x'.repeat(200), '€'.repeat(100)]) {
       const keyOf = keyBytesOf(command, prefix)
       const { slotOf: own, put, most } = clientCommandOf(command, prefix)
       for (const i of numbers) {

@@ -46,7 +46,8 @@ export const clientCommandOf = ({ name, args }, prefix) => {
   const keyParts = keyAt.family ? partsOfSlot(keyAt.family, prefix) : []
   let most = 64 + name.length
   for (const part of parts.flat())
-    most += 16 + (typeof part === 'object' ? (part.most ?? part.width ?? 20) : String(part).length)
+    most +=
+      16 + (typeof part === 'object' ? (part.most ?? part.width ?? 20) : Buffer.byteLength(String(part)))
   return {
     name,
     most,
