@@ -1,7 +1,7 @@
 // A plain connection to a server: connected, authenticated, ready for commands.
 import net from 'node:net'
 import tls from 'node:tls'
-import { errorOf, TargetError } from '../base/errors.js'
+import { errorOf, MillraceError, TargetError } from '../base/errors.js'
 import { replyCounter } from '../wire/decode.js'
 import { commandBytes } from '../wire/encode.js'
 import { addressOf } from './address.js'
@@ -121,6 +121,8 @@ export const dial = (
       } catch (error) {
         fault ??= errorOf(error)
         socket.destroy()
+        // Not of the server's bytes, but of who takes the replies.
+        if (!(error instanceof MillraceError)) throw error
       }
       return true
     }

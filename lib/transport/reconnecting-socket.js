@@ -43,6 +43,7 @@ export const reconnectingSocketOf = (needs) => {
   const { hasUnanswered = () => true, onRenewed = () => {} } = needs
   const { clock } = machine
   const retries = retriesOf(machine)
+  const together = togetherOf(() => socket)
   let socket = /** @type {Socket | null} */ (null)
   let opening = false
   let closed = false
@@ -50,8 +51,6 @@ export const reconnectingSocketOf = (needs) => {
   let retiring = false // nothing new is sent on it
   /** @type {number | null} when the one before was closed on purpose */
   let retiredMs = null
-
-  const together = togetherOf(() => socket)
 
   const down = (/** @type {Error | undefined} */ error) => {
     socket = null
@@ -87,8 +86,7 @@ export const reconnectingSocketOf = (needs) => {
     if (closed) opened.destroy()
     // It may have been closed again before this is called.
     if (opened.destroyed || isLost) return
-    own = opened
-    socket = opened
+    socket = own = opened
     retries.reset()
     heardMs = clock()
     if (retiredMs === null) return onUp()
@@ -97,6 +95,10 @@ export const reconnectingSocketOf = (needs) => {
     onRenewed(tookMs)
   }
 
+  const cut = () => {
+    retiring = socket !== null
+    socket?.destroy()
+  }
   const letGo = () => {
     const was = socket
     socket = null
@@ -113,8 +115,6 @@ export const reconnectingSocketOf = (needs) => {
     isRenewing: () => retiring || retiredMs !== null,
     heardMs: () => heardMs,
     ...together,
-    /** Bytes that the system has not taken yet. */
-    waitingBytes: () => (socket?.writableLength ?? 0) + together.heldBytes(),
     /** The silence is counted from here: the first byte without a reply. @param {number} nowMs */
     owesFrom: (nowMs) => {
       heardMs = nowMs
@@ -129,12 +129,12 @@ export const reconnectingSocketOf = (needs) => {
       return true
     },
     /** Gives the connection up and makes a new one. */
-    cut: () => socket?.destroy(),
+    cut,
     /** Closes it for good, even while it is being opened. */
     close() {
       closed = true
       retries.cancel()
-      socket?.destroy()
+      cut()
     },
   }
 }
@@ -201,8 +201,8 @@ export const togetherOf = (current) => {
     else release?.()
   }
   return {
-    /** Bytes that the socket has not been given, and that are not copied. */
-    heldBytes: () => large?.bytes.length ?? 0,
+    /** Bytes that the system has not taken yet, but for those that are copied. */
+    waitingBytes: () => (current()?.writableLength ?? 0) + (large?.bytes.length ?? 0),
     cork() {
       isCorked = true
     },
@@ -216,7 +216,7 @@ export const togetherOf = (current) => {
     /** @param {Buffer} more @param {() => void} [release] they are not needed any more */
     write(more, release) {
       const socket = current()
-      if (!socket) return
+      if (!socket) return release?.()
       if (isCorked && !isHeldBack) {
         if (large === null && filled + more.length <= mostBytes) {
           bytes ??= taken()

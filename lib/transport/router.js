@@ -96,6 +96,8 @@ const requestRetriesOf = (needs, { net, send, lookLater }) => {
     },
     /** The requests in flight of a lane that is lost. @param {Lane<R>} lane */
     laneLost(lane) {
+      // It may never be up again: the owner of the slot names it once more.
+      for (const request of waiting[lane.client]) if (request.goTo === lane.address) request.goTo = null
       const cause = lane.givenUp()
       for (const request of lane.drain()) {
         const one = again(request)
@@ -152,11 +154,14 @@ export const readersOf = ({ readFrom = 'master', target, dial = target.dial }, m
     /** @param {number} slot @param {number} client */
     serverOf: (slot, client) => servers.serverOf(slot, client),
     /** @type {typeof target.dial} */
-    dial(address, events) {
+    async dial(address, events) {
       const readOnly = isReplica(address)
       if (readOnly) told.add(address)
       else told.delete(address)
-      return dial(address, { ...events, readOnly })
+      const socket = await dial(address, { ...events, readOnly })
+      // It became a replica meanwhile.
+      if (!readOnly && isReplica(address)) socket.destroy()
+      return socket
     },
     /** A new map is in use: a master that became a replica must be told. @param {readonly { address: string, renew: () => unknown }[]} lanes */
     learned(lanes) {
@@ -466,6 +471,7 @@ export const routerOf = (needs) => {
     ruling: retries.ruling,
     follow: retries.follow,
     refused: retries.refused,
+    look: turn.look,
     lookNow,
     lookLater,
     /** @param {number} client @param {number} slot */
@@ -487,7 +493,7 @@ export const routerOf = (needs) => {
       if (closed) return
       if (listens) net.listen()
       for (let client = 0; client < needs.clients; client++) if (retries.hasWaiting(client)) lookNow(client)
-      net.events.tell()
+      net.watch()
     },
     /** The run has ended: requests without an outcome are unsettled. */
     abandon() {

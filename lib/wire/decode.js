@@ -1,4 +1,5 @@
 // RESP decoding that is exact at every split of the stream.
+import { MillraceError } from '../base/errors.js'
 import {
   checkInteger,
   checkText,
@@ -168,7 +169,7 @@ export const replyCounter = ({ done, failed }, tally = noTally(), most = Number.
     if (count <= 0) return element()
     if (left === 1) nested = true
     left += count - 1
-    if (left > most) throw new Error(`its reply has more than ${most} elements`)
+    if (left > most) throw new MillraceError('PROTOCOL', `its reply has more than ${most} elements`)
   }
 
   const take = (/** @type {Buffer} */ bytes) => {

@@ -1,4 +1,5 @@
 // RESP2 replies, passed on value by value without an object for each, exact at every split of the stream.
+import { MillraceError } from '../base/errors.js'
 import { checkText, lengthIn, longestArray, longestBulk, longestLine, protocolError } from './protocol.js'
 
 /**
@@ -196,7 +197,8 @@ export const replyReader = ({ sink: sinkOf, replied, mostBytes = longestBulk }) 
     switch (bytes[from]) {
       case dollar: {
         const n = lengthIn(bytes, from + 1, to, longestBulk)
-        if (n > mostBytes) throw new Error(`its reply has a value of ${n} bytes, more than ${mostBytes}`)
+        if (n > mostBytes)
+          throw new MillraceError('PROTOCOL', `its reply has a value of ${n} bytes, more than ${mostBytes}`)
         if (n < 0) {
           sink.nil()
           element()

@@ -131,7 +131,7 @@ export const barsLines = (lines) => {
  */
 
 /** The highest rate at which so few or fewer of n happen in one of twenty cases. @param {number} few @param {number} n */
-export const upperRate = (few, n) => {
+const upperRate = (few, n) => {
   /** @param {number} p */
   const atMostFew = (p) => {
     let term = (1 - p) ** n

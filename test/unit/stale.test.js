@@ -143,8 +143,10 @@ test('a connection to a replica of a cluster says that stale reads will do; a ma
   const target = /** @type {any} */ ({
     topology: { masters: ['a'], owners },
     nodes: () => nodes,
-    dial: (/** @type {string} */ address, /** @type {{ readOnly: boolean }} */ { readOnly }) =>
-      dialled.push(`${address} ${readOnly}`),
+    dial: (/** @type {string} */ address, /** @type {{ readOnly: boolean }} */ { readOnly }) => {
+      dialled.push(`${address} ${readOnly}`)
+      return { destroy: () => {} }
+    },
   })
   const map = slotMapOf(target.topology)
   const readers = readersOf({ readFrom: 'replica', target }, map) ?? assert.fail()

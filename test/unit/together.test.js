@@ -62,14 +62,14 @@ test('more than is worth copying is held back by the socket, behind what came be
 })
 
 test('one that is too large to be copied goes by itself when nothing follows, and is in front of what does', () => {
-  const { cork, write, uncork, given, log, heldBytes } = scene()
+  const { cork, write, uncork, given, log, waitingBytes } = scene()
   const large = bytesOf(9000)
   cork()
   write(large, () => assert.fail('not yet'))
-  assert.deepEqual([log.length, heldBytes()], [0, 9000])
+  assert.deepEqual([log.length, waitingBytes()], [0, 9000])
   uncork()
   assert.equal(given[0], large)
-  assert.deepEqual([log, heldBytes()], [['9000'], 0])
+  assert.deepEqual([log, waitingBytes()], [['9000'], 0])
   cork()
   write(large)
   write(bytesOf(7))

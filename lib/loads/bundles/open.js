@@ -17,6 +17,7 @@ import { ownerOf } from '../../servers/topology.js'
 import { connectLibrary } from '../../transport/library.js'
 import { refusalIn } from '../../transport/refusals.js'
 import { noTally } from '../../wire/decode.js'
+import { askingBytes } from '../../wire/encode.js'
 import { endInTime, passesOf, scheduleAt } from '../clients/open.js'
 import { bundlesFlow } from './flow.js'
 import { socketCarrier } from './socket-carrier.js'
@@ -240,6 +241,9 @@ const played = async (client, delivery, commands) => {
   return (await Promise.allSettled(calls)).map(resultOf)
 }
 
+/** What the router writes before what ASK redirected. */
+const asking = /** @type {unknown} */ (askingBytes)
+
 /** Results come in the place of bytes. @type {Decoder} */
 const asResults = ({ value }) => /** @type {any} */ (value)
 
@@ -289,7 +293,8 @@ export const ioredisCarrier = ({ delivery, bundle: { isOne, commands }, access, 
         const settled = (/** @type {any} */ results) => {
           if (!socket.destroyed) onBytes(results)
         }
-        played(client, delivery, words).then(settled, settled)
+        const sent = words === asking ? client.call('ASKING') : played(client, delivery, words)
+        sent.then(settled, settled)
       },
       destroy() {
         if (socket.destroyed) return

@@ -313,6 +313,8 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
     for (const request of fill.waiting) {
       request.pending--
       complete(request, nowMs)
+      // Its client reads nothing now.
+      if (request.client !== fill.client) routing().look(request.client)
     }
     fill.waiting.length = 0
     free.push(fill)
@@ -370,7 +372,10 @@ export const cacheOperationsOf = (needs, routing, { cache, many, counts, draw })
       if (request.version > 0) stale?.end(request.n, false, 0)
       if (request.kind !== filling) return lost(request, outcome, cause)
       fills.remove(request)
-      for (const one of request.waiting) lost(one, outcome, cause)
+      for (const one of request.waiting) {
+        lost(one, outcome, cause)
+        if (one.client !== request.client) routing().lookLater(one.client, 0)
+      }
     },
     settled() {
       hits.tell()
