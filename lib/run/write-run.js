@@ -93,6 +93,7 @@ const secondsOf = (run) => {
   const { ledger } = records
   const write = secondsTo(run)
   let isInFlightTold = false
+  let wereFull = false
   return {
     time,
     watch: load.driver.watch,
@@ -116,8 +117,10 @@ const secondsOf = (run) => {
         isInFlightTold || !namesOfKind(plan).keepsInFlight
           ? ''
           : inFlightWords({ plan, achieved: line.achieved ?? null, meanUs: line.latency_us?.service?.mean })
-      if (words) journal.event('connections-full', words)
-      isInFlightTold ||= words !== ''
+      // What is asked for in the first second is answered in the next.
+      if (words && wereFull) journal.event('connections-full', words)
+      isInFlightTold ||= words !== '' && wereFull
+      wereFull = words !== ''
       const notice = window.endWarmUp(line)
       if (notice !== null) {
         load.writing.measureFrom?.(window.fromMs())
