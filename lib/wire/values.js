@@ -69,10 +69,6 @@ export const countReply = (tally, reply) => {
   else if (typeof reply === 'string' && reply !== 'OK') tally.bulk++
 }
 
-/** @param {(reply: Reply) => void} onReply an error too @returns {(bytes: Buffer) => void} */
-export const treeReader = (onReply) =>
-  valueReader({ replied: onReply, refused: (line) => onReply(new Error(line)) })
-
 /**
  * Receives the parts of a reply. Bytes are a view that is reused after the call. Elements of an array come in order, at any
  * depth.

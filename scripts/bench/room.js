@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { median } from 'simple-statistics'
 import { startChild } from '../../lib/base/child.js'
 
 /**
@@ -24,12 +25,7 @@ export const verdict = ({ met, full }) =>
 
 const program = (/** @type {string} */ name) => fileURLToPath(new URL(`../../${name}`, import.meta.url))
 
-/** @param {number[]} values */
-export const median = (values) => {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-}
+export { median }
 
 /** @param {number} n @param {number} [places] */
 export const digits = (n, places = 2) => n.toLocaleString('en', { maximumFractionDigits: places })

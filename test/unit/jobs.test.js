@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { fillingOf } from '../../lib/loads/jobs/producer.js'
 import { jobsOf } from '../../lib/loads/workers/stages.js'
 import { bitsOf, commonNumbers, numbersIn, onesIn, unionOf, without } from '../../lib/probes/bits.js'
-import { treeReader } from '../../lib/wire/values.js'
+import { valueReader } from '../../lib/wire/values.js'
 import { boundWork } from '../../lib/workloads/bind/worker.js'
 import { strategyOf } from '../../lib/workloads/bound-strategy.js'
 import { headBytes, jobIn, makerName } from '../../lib/workloads/queue/job.js'
@@ -120,7 +120,10 @@ describe('replies of a queue', () => {
   /** @param {string} text */
   const readIn = (text, pieces = 1) => {
     const replies = /** @type {any[]} */ ([])
-    const read = treeReader((reply) => replies.push(reply))
+    const read = valueReader({
+      replied: (reply) => replies.push(reply),
+      refused: (line) => replies.push(new Error(line)),
+    })
     const bytes = Buffer.from(text)
     const size = Math.ceil(bytes.length / pieces)
     for (let at = 0; at < bytes.length; at += size) read(bytes.subarray(at, at + size))
