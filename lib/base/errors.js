@@ -42,10 +42,11 @@ export class TargetError extends MillraceError {
   }
 }
 
-/** Interrupted by the user before anything was sent. */
+/** Interrupted by the user before there was a result. */
 export class InterruptedError extends MillraceError {
-  constructor() {
-    super('INTERRUPTED', 'interrupted before anything was sent', { exitCode: ExitCode.interrupted })
+  /** @param {string} [message] what was done until then, and what is kept of it */
+  constructor(message = 'interrupted before anything was sent') {
+    super('INTERRUPTED', message, { exitCode: ExitCode.interrupted })
   }
 }
 

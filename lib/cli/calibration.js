@@ -15,7 +15,7 @@ import { millraceVersion } from '../base/version.js'
 import { namesOfWriters, strategiesInBatches } from '../loads/names-of-strategy.js'
 import { planOf } from '../loads/plan.js'
 import { writeFiles } from '../report/write-report.js'
-import { outFolder, runName } from '../result/files.js'
+import { intoOutFolder, runName } from '../result/files.js'
 import { clearLeftKeys } from '../servers/left-keys.js'
 import { listIn } from '../servers/lists.js'
 import { openTarget } from '../servers/open.js'
@@ -168,6 +168,11 @@ const serverFacts = (where) =>
     }
   })
 
+const interruptedWords = (/** @type {number} */ cells) =>
+  cells === 0
+    ? 'interrupted before a cell was measured: nothing is kept'
+    : `interrupted after ${several(cells, 'cell')}: no model has all of its cells, so nothing is kept`
+
 /**
  * @param {object} asked
  * @param {readonly string[]} asked.strategies
@@ -186,23 +191,36 @@ const serverFacts = (where) =>
  * @returns {Promise<{ folder: string, document: Calibration }>}
  */
 export const calibrate = async (asked, say, stop) => {
-  const { strategies, files, where, serverBin, seed, cells, proofs, limitS, windowS, most, out } = asked
+  const { where, serverBin, out } = asked
   const startedMs = Date.now()
-  const open = () => (where === null ? localBench(serverBin) : remoteBench(where))
   // Nothing has been written yet, so nothing is removed.
   const first = where === null ? await localBench(serverBin) : { where, close: async () => {} }
   const server = await serverFacts(first.where)
   await first.close()
+  const folder = join(out, runName(startedMs, 'calibration'))
+  const about = { ...asked, folder, server, startedMs }
+  return intoOutFolder(folder, async () => ({ folder, document: await calibrateInto(about, say, stop) }))
+}
+
+/**
+ * @param {Parameters<typeof calibrate>[0] & { folder: string, server: Awaited<ReturnType<typeof serverFacts>>, startedMs: number }} asked
+ * @param {(line: string) => void} say
+ * @param {AbortSignal} stop
+ * @returns {Promise<Calibration>}
+ */
+const calibrateInto = async (asked, say, stop) => {
+  const { strategies, files, where, serverBin, seed, cells, proofs, limitS, windowS, most } = asked
+  const { folder, server, startedMs } = asked
+  const open = () => (where === null ? localBench(serverBin) : remoteBench(where))
   const within = /** @type {Ranges} */ (
     Object.fromEntries(
       Object.entries(ranges).map(([name, [least, usual]]) => [name, [least, entryOf(most, name) ?? usual]]),
     )
   )
-  const folder = join(out, runName(startedMs, 'calibration'))
-  await outFolder(folder)
   say(
     `calibrating ${strategies.join(', ')} on ${where === null ? 'local servers' : 'the target'}, version ${server.version}: about ${several(Math.ceil(secondsOf(strategies.length, cells, proofs, cellSecondsOf(mixFactsOf(strategies[0]))) / 60), 'minute')}`,
   )
+  let measured = 0
   /** @type {Calibration | undefined} */
   let document
   /** @type {Needs['save']} */
@@ -247,13 +265,16 @@ export const calibrate = async (asked, say, stop) => {
     windowS,
     within,
     say,
+    onCell: () => {
+      measured++
+    },
     save,
     stop,
   }).catch((error) => {
     if (!stop.aborted) throw error
   })
-  if (document === undefined) throw new InterruptedError()
+  if (document === undefined) throw new InterruptedError(interruptedWords(measured))
   // Held-out cells measured before a stop are included.
   if (stop.aborted) await written()
-  return { folder, document }
+  return document
 }

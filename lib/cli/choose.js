@@ -3,7 +3,7 @@ import { costMetrics, costOf, idleSecondsOf, metrics } from '../answers/choose/c
 import { choosing, leastRounds, roundsPlan, runsOfBlocks } from '../answers/choose/procedure.js'
 import { InterruptedError, MillraceError } from '../base/errors.js'
 import { series, slowerWhileLimited } from '../base/series.js'
-import { percent, rate as perSecond } from '../base/units.js'
+import { percent, rate as perSecond, several } from '../base/units.js'
 import { clientWasTheLimit } from '../experiments/runner.js'
 import { localBench, modelOption, remoteBench } from './calibration.js'
 
@@ -157,7 +157,8 @@ export const playOf = async (asked, candidate, stop) => {
 
 /**
  * @typedef {ReadonlyMap<string, { idle: Idle, version: string }>} ServerFacts by server
- * @typedef {{ candidates: readonly Candidate[], facts: ServerFacts, plan: RoundsPlan, say: (line: string) => void, stop: AbortSignal }} Bench
+ * @typedef {{ runs: number, round: number }} Done complete runs, and the round of the last
+ * @typedef {{ candidates: readonly Candidate[], facts: ServerFacts, plan: RoundsPlan, say: (line: string) => void, done: Done, stop: AbortSignal }} Bench
  */
 
 const serverOf = (/** @type {Candidate} */ { server }) => server ?? ''
@@ -189,6 +190,21 @@ const slowed = (asked, factor) => ({
 /** All candidates of a round have the same requests of a cache, and those of another round are others. @param {Asked} asked @param {number} round @returns {Asked} */
 const inRound = (asked, round) => (asked.configs ? { ...asked, load: { ...asked.load, seed: round } } : asked)
 
+const interruptedWords = (/** @type {Done} */ { runs, round }) =>
+  runs === 0
+    ? 'interrupted before a run was complete: nothing is kept'
+    : `interrupted after ${several(runs, 'run')} (round ${round}): an unfinished choice has no answer, so nothing is kept`
+
+/** @param {Parameters<typeof playedChoice>[0]} needs */
+export const playChoice = async (needs) => {
+  const done = { runs: 0, round: 0 }
+  try {
+    return await playedChoice(needs, done)
+  } catch (error) {
+    throw error instanceof InterruptedError ? new InterruptedError(interruptedWords(done)) : error
+  }
+}
+
 /**
  * @param {object} needs
  * @param {Asked} needs.asked
@@ -196,12 +212,13 @@ const inRound = (asked, round) => (asked.configs ? { ...asked, load: { ...asked.
  * @param {(line: string) => void} needs.say
  * @param {AbortSignal} needs.stop
  * @param {() => number} needs.clock ms
+ * @param {Done} done
  */
-export const playChoice = async ({ asked: wanted, candidates, say, stop, clock }) => {
+const playedChoice = async ({ asked: wanted, candidates, say, stop, clock }, done) => {
   const startedMs = clock()
   const facts = await factsOf(wanted, candidates, stop)
   const plan = roundsPlan(candidates.length, runsOf(wanted, facts.size))
-  const bench = { candidates, facts, plan, say, stop }
+  const bench = { candidates, facts, plan, say, done, stop }
   let asked = wanted
   const found = await slowerWhileLimited({
     play: (_, mayBeSlower) => blocksOf(asked, bench, mayBeSlower),
@@ -265,7 +282,7 @@ const playedOf = async (asked, { candidates, facts, stop }, at) => {
  * @returns {Promise<{ decision: Decision | null, runs: RunRecord[] }>} no decision: the client was the limit
  */
 const blocksOf = async (asked, bench, mayBeSlower) => {
-  const { candidates, facts, plan, say, stop } = bench
+  const { candidates, facts, plan, say, done, stop } = bench
   /** @type {RunRecord[]} */
   const runs = []
   const decision = await series({
@@ -290,7 +307,11 @@ const blocksOf = async (asked, bench, mayBeSlower) => {
     },
     store: {
       add({ at, round }, { record, words }) {
-        if (record) runs.push(record)
+        if (record) {
+          runs.push(record)
+          done.runs++
+          done.round = round
+        }
         say(`round ${round}: ${candidates[at].name}: ${words}`)
       },
     },

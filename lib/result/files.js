@@ -94,6 +94,22 @@ export const outFolder = (folder) =>
     throw new OptionError(`--out ${folder}: the folder cannot be written (${codeOf(cause)})`, { cause })
   })
 
+/**
+ * Makes a result in a folder, which is removed again if the work ends with an error and has stored nothing.
+ * @template T
+ * @param {string} folder
+ * @param {() => Promise<T>} work
+ */
+export const intoOutFolder = async (folder, work) => {
+  await outFolder(folder)
+  try {
+    return await work()
+  } catch (error) {
+    await rmdir(folder).catch(() => {})
+    throw error
+  }
+}
+
 /** Whether a run has left a result in the folder, or only its start. @param {string} folder */
 const holdsResults = async (folder) => {
   const names = await readdir(folder)

@@ -78,7 +78,8 @@ test('an interrupt during a run is not taken for a limit of the client', async (
       setTimeout(() => stop.abort(), 2000)
     },
   })
-  await assert.rejects(choice, { code: 'INTERRUPTED' })
+  const message = 'interrupted after 1 run (round 1): an unfinished choice has no answer, so nothing is kept'
+  await assert.rejects(choice, { code: 'INTERRUPTED', message })
   assert.doesNotMatch(lines.join('\n'), /limit/)
 })
 

@@ -145,6 +145,29 @@ describe('a run by hand', { concurrency: true }, () => {
         assert.equal(await cli(server, '--scan'), '')
       })
 
+    for (const [line, printed, words] of /** @type {[string, RegExp, string][]} */ ([
+      [
+        'calibrate --strategy list --cells 6+1 --seconds 1 --time 1s --items 20k --value-size 1kB',
+        /cell 1 of 6/,
+        'interrupted after 1 cell: no model has all of its cells, so nothing is kept',
+      ],
+      [
+        'choose list stream --rate 100 --time 60s',
+        /round 1: /,
+        'interrupted after 1 run (round 1): an unfinished choice has no answer, so nothing is kept',
+      ],
+    ]))
+      test(`${line.split(' ')[0]}: what was done is reported, and no folder is left`, async (t) => {
+        const running = startCommand(t, line)
+        await running.says(printed)
+        running.kill('SIGINT')
+        const { code, stderr, folder } = await running.ended
+        assert.equal(code, 130, stderr)
+        assert.ok(stderr.endsWith(`\n${words}\n`), stderr)
+        assertNoStack(stderr)
+        assert.equal(folder, '')
+      })
+
     test('while it waits for a lease', async (t) => {
       const server = await startServer(t)
       const first = startCommand(t, 'write -q 100', server)

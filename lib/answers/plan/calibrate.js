@@ -70,6 +70,7 @@ import { sumOfParts, wireOf } from './wire.js'
  * @property {number} windowS seconds that are measured in each run
  * @property {number} limitS longest time in which a cell is repeated
  * @property {(line: string) => void} say
+ * @property {() => void} [onCell] a cell was measured
  * @property {(models: Fitted[], idle: Idle[], references: Reference[]) => Promise<void>} save what is known so far
  * @property {AbortSignal} stop
  */
@@ -442,6 +443,7 @@ export const calibration = async (strategies, needs) => {
         ),
       store: {
         add({ what, at, cell }, { measured }) {
+          if (what !== 'reference') needs.onCell?.()
           const us = measured.cpu_us.master.toFixed(2)
           if (what === 'reference') references.push({ strategy, after: at, cpu_us: measured.cpu_us })
           else if (what === 'cell')

@@ -11,7 +11,7 @@ import { hardware } from '../../experiments/summary.js'
 import { strategiesInBatches } from '../../loads/names-of-strategy.js'
 import { refuseWords } from '../../options/command-line.js'
 import { writeFiles } from '../../report/write-report.js'
-import { outFolder, runName } from '../../result/files.js'
+import { intoOutFolder, runName } from '../../result/files.js'
 import { commandLineOf } from '../again.js'
 import { printAnswer } from '../answer.js'
 import { modelOption } from '../calibration.js'
@@ -142,14 +142,15 @@ export const command = {
     }
     const startedMs = Date.now()
     const folder = join(values.out, runName(startedMs, 'choose'))
-    await outFolder(folder)
-    screenSay(promise)
-    const played = await playChoice({
-      asked,
-      candidates,
-      say: screenSay,
-      stop: interruptsOfSeries(),
-      clock: () => performance.now(),
+    const played = await intoOutFolder(folder, () => {
+      screenSay(promise)
+      return playChoice({
+        asked,
+        candidates,
+        say: screenSay,
+        stop: interruptsOfSeries(),
+        clock: () => performance.now(),
+      })
     })
     const { decision, runs, rate, versions, tookS } = played
     const found = { candidates, decision, runs }
