@@ -396,7 +396,8 @@ export class WriteRun {
       Boolean(plan.ticks ?? plan.rates) &&
       !needs.stop.aborted &&
       !frame.hasEnded()
-    const ticks = plan.schedule === 'even' && !plan.rates ? this.writing.measuredTicks() : 0
+    // The ticks of a course are not evenly spaced.
+    const ticks = plan.schedule === 'even' && !this.course ? this.writing.measuredTicks() : 0
     const ticksMs = ticks > 0 ? this.window.fromMs() + ticks * plan.spacingMs : 0
     const overMs = isWhole ? Number(plan.endMs) : Math.max(this.#offeredMs, ticksMs)
     this.#endMs = Math.max(overMs, this.writing.lastSettledMs())

@@ -79,8 +79,11 @@ describe('searches as a user starts them', { concurrency: true }, () => {
       ],
       at(await startServer(t)),
     )
-    const { state, find, readers, confirmed, sentence } = answer
+    const { state, find, readers, confirmed, confirmation, sentence } = answer
     assert.deepEqual([code, state, find.low, confirmed.rate], [4, 'none', null, 40], sentence)
+    // Those 29 s alone, although most of the search had another rate than the plan.
+    assert.ok(Math.abs(confirmation.measured_s - confirmed.seconds) < 2, `${confirmation.measured_s} s`)
+    assert.ok(Math.abs(confirmation.rate.achieved - 40) < 3, `${confirmation.rate.achieved} a second`)
     assert.equal(sentence, 'none: at the highest rate whose seconds pass, fetches.duration_ms.p50<1us fails')
     assert.deepEqual([readers.consumers, readers.fetches.failed], [2, 0])
     // About 20 a second over those 29 s.
