@@ -65,11 +65,16 @@ const answerMarks = ({ find: { low, high } }, axis) =>
 /** @param {FindAnswer} answer */
 const endS = ({ seconds }) => Math.ceil((seconds.at(-1)?.at_ms ?? 0) / 1000) + 1
 
-/** @type {Chart<FindAnswer>} */
+/** A note says only what is drawn. @typedef {Omit<Chart<FindAnswer>, 'note'> & { note: (answer: FindAnswer) => string }} FindChart */
+
+/** @type {FindChart} */
 export const findLatency = {
   name: 'find-latency',
   title: 'p99 by rate, a point a second',
-  note: 'From the due time. The line is the answer, the shaded band its 95 % interval.',
+  note: ({ find: { low, high } }) => {
+    const band = high === null ? '' : ', the shaded band its 95 % interval'
+    return `From the due time.${low === null ? '' : ` The line is the answer${band}.`}`
+  },
   option: (answer) => {
     const [passed, failed] = split(measured(answer).filter(({ latency_us: latency }) => latency.intended))
     if (passed.length + failed.length === 0) return null
@@ -134,22 +139,26 @@ export const findShare = {
   },
 }
 
-/** @type {Chart<FindAnswer>} */
+/** @type {FindChart} */
 export const findPath = {
   name: 'find-path',
   title: 'Rates over the search, and the capacity',
-  note: 'A point a second. The line is the capacity as fitted (half of the seconds at it would meet the objectives), with its 95 % band.',
+  note: ({ path }) =>
+    `A point a second.${path.length === 0 ? '' : ' The line is the capacity as fitted (half of the seconds at it would meet the objectives), with its 95 % band.'}`,
   option: (answer) => {
     const [passed, failed] = split(measured(answer))
     if (passed.length + failed.length === 0) return null
     const along = (/** @type {'low' | 'middle' | 'high'} */ key) =>
       answer.path.map((point) => [atS(point), Math.round(point[key])])
-    const series = [
-      dots('met the objectives', passed, '@c1', atS, rateOf),
-      dots('did not', failed, '@bad', atS, rateOf),
+    const fitted = [
       ...line('capacity', along('middle'), { color: '@ink', width: 2, unit: 'rate' }),
       ...line('95 % band', along('low'), { color: '@muted', dashed: true, width: 1, unit: 'rate' }),
       ...line('95 % band', along('high'), { color: '@muted', dashed: true, width: 1, unit: 'rate' }),
+    ]
+    const series = [
+      dots('met the objectives', passed, '@c1', atS, rateOf),
+      dots('did not', failed, '@bad', atS, rateOf),
+      ...(answer.path.length > 0 ? fitted : []),
     ]
     return chart({
       tooltip: { trigger: 'item' },

@@ -185,7 +185,7 @@ const nothing = () => ({ title: '', question: '', word: '', good: true, sentence
  * @param {(answer: A) => Rows} [declared.rows]
  * @param {(answer: A) => readonly (AnswerTable | null)[]} [declared.tables]
  * @param {(answer: A) => readonly Remark[]} [declared.warnings]
- * @param {readonly (Chart<A> & { wide?: boolean })[]} [declared.charts]
+ * @param {readonly (Omit<Chart<A>, 'note'> & { note: string | ((answer: A) => string), wide?: boolean })[]} [declared.charts]
  * @param {(answer: A) => readonly NamedPicture[]} [declared.pictures] of the page, where their number depends on the answer
  * @param {true} [declared.remarksLast] on the page only serious warnings come before the picture
  */
@@ -234,7 +234,8 @@ export const answer = ({
   const drawn = (one) => [
     ...charts.flatMap((chart) => {
       const option = chart.option(one)
-      return option ? [{ ...chart, option }] : []
+      const note = typeof chart.note === 'string' ? chart.note : chart.note(one)
+      return option ? [{ ...chart, option, note }] : []
     }),
     ...(pictures?.(one) ?? []),
   ]

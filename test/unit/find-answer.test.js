@@ -135,6 +135,30 @@ test('a rate that the client limited is no answer: at least that', () => {
   assert.equal(isClientLimited(another), false)
 })
 
+test('a page names the rate that was played as confirmed, and its notes only what is drawn', () => {
+  const shown = (/** @type {any} */ answer) => ({
+    tiles: Object.fromEntries(find.sections(answer).highlights.map(({ label, text }) => [label, text])),
+    notes: find.pictures(answer).map(({ note }) => note),
+    series: find
+      .pictures(answer)
+      .map(({ option }) => option.series.map((/** @type {{ name: string }} */ { name }) => name)),
+  })
+  const never = answered(conducted('never'), { asked: { within: [1000, 600_000] } })
+  // Of an answer that has more seconds than the confirmation.
+  const seconds = answered(conducted('steep')).seconds
+  const least = shown({ ...never, seconds, find: { ...never.find, low: 587_000 } })
+  assert.deepEqual(least.tiles, { 'at least': '587,000/s', 'confirmed rate': '600,000/s' })
+  assert.deepEqual(least.notes, ['From the due time. The line is the answer.', 'A point a second.'])
+  assert.ok(!least.series.flat().some((name) => /capacity|band/.test(name)), `${least.series}`)
+  const found = shown(answered(conducted('steep')))
+  const tiles = ['at least', 'most likely', 'at most', 'confirmed rate']
+  assert.deepEqual(Object.keys(found.tiles), tiles)
+  assert.match(found.notes.join('\n'), /shaded band its 95 % interval.*\n.*\n.*with its 95 % band\.$/)
+  assert.ok(found.series[2].includes('capacity'))
+  const none = shown({ ...never, seconds, state: 'none', find: { low: null, middle: null, high: null } })
+  assert.deepEqual([none.tiles, none.notes[0]], [{}, 'From the due time.'])
+})
+
 test('other outcomes have words and exit codes of their own', () => {
   const never = answered(conducted('never'), { asked: { within: [1000, 600_000] } })
   assert.match(find.sentence(never), /^at least 600,000 items\/s: the highest rate of --within/)

@@ -177,10 +177,12 @@ export const find = answer({
       sentence: states[state].sentence(one, unit),
     }
   },
-  highlights: ({ find: { low, middle, high } }) => ({
-    'confirmed rate': low !== null && `${rate(low)}/s`,
+  highlights: ({ find: { low, middle, high }, confirmed, state }) => ({
+    'at least': low !== null && `${rate(low)}/s`,
     'most likely': middle !== null && `${rate(middle)}/s`,
     'at most': high !== null && `${rate(high)}/s`,
+    'confirmed rate':
+      (state === 'found' || state === 'at-least') && confirmed !== null && `${rate(confirmed.rate)}/s`,
   }),
   rows: ({ confirmation, confirmed, find, limit, readers, unit = 'items', ...one }) => {
     const latency = confirmation?.latency_us?.intended

@@ -385,7 +385,7 @@ export function* search({
   let confirmed = null
   if (confirm > 0 && Number.isFinite(low)) {
     const x = offered(low)
-    between = [Math.exp(low), Math.exp(fit.rate(1 - tail))]
+    between = [Math.exp(within(low)), Math.exp(within(fit.rate(1 - tail)))]
     const verdicts = yield* play(Math.exp(x), seconds - log.length, 'confirm')
     verdicts.forEach(({ passed }, i) => {
       const t = log.length - verdicts.length + i
