@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { OptionError } from '../base/errors.js'
 import { stateWords } from '../measures/warnings.js'
 import { unfinishedWords } from '../result/files.js'
-import { METRICS } from '../result/metrics.js'
+import { METRICS, shownValue } from '../result/metrics.js'
 import { readExperiment, readRunDocument } from '../result/record.js'
 
 /**
@@ -105,9 +105,10 @@ const seriesOf = (runs) => ({
   starts: runs.map(({ started }) => Date.parse(started)),
   settings: settingsAmong(runs),
   samples: Object.fromEntries(
-    METRICS.map(({ name, value }) => [name, runs.map(value).filter((sample) => sample !== null)]).filter(
-      ([, samples]) => samples.length > 0,
-    ),
+    METRICS.map((measure) => [
+      measure.name,
+      runs.map((run) => shownValue(measure, run)).filter((sample) => sample !== null),
+    ]).filter(([, samples]) => samples.length > 0),
   ),
 })
 

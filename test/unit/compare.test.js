@@ -179,6 +179,18 @@ test('runs, patterns and folders of runs are sides', async () => {
   assert.deepEqual([name, verdict, primary], ['server.cpu_us_per_item', 'better', true])
 })
 
+test('a percentile with too few samples beyond it is not compared, as a run does not show it', async () => {
+  const samplesOf = async (/** @type {number} */ count) => {
+    const run = runOf(`others-${count}`, 5)
+    const bystander_us = { p50: 210, p99: 4310, max: 9120, count }
+    const { series } = await sideOf([await saved(run.run, { ...run, bystander_us })])
+    const { samples } = series[0]
+    return ['p50', 'p99', 'max'].map((name) => samples[measureNamed(`bystander.${name}`).name])
+  }
+  assert.deepEqual(await samplesOf(200), [[210], undefined, [9120]])
+  assert.deepEqual(await samplesOf(1000), [[210], [4310], [9120]])
+})
+
 test('settings that differ are named, between the sides and among the repeats of one', async () => {
   const list = await storeAll('list', [3.01, 3.02], () => ({ strategy: 'list' }))
   const set = await storeAll('set', [5.01, 5.02], (at) => ({ seed: at + 1 }))
