@@ -22,11 +22,17 @@ export const isSupported = ({ count: samples }, name) => {
   return part === undefined || typeof samples !== 'number' || samples * (1 - part) > fewestBeyond - 1e-6
 }
 
-/** Why a percentile is left out; undefined where it is not. @param {Percentiles} percentiles @param {string} name */
-export const tooFewWords = (percentiles, name) => {
+/** How many samples a percentile needs; undefined where it has them. @param {Percentiles} percentiles @param {string} name */
+export const neededWords = (percentiles, name) => {
   if (isSupported(percentiles, name)) return undefined
   const needed = Math.round(fewestBeyond / (1 - certain(entryOf(parts, name))))
-  return `left out: ${name === 'p999' ? 'p99.9' : name} needs ${count(needed)} samples, ${several(percentiles.count ?? 0, 'independent sample')} taken; run for longer`
+  return `${name === 'p999' ? 'p99.9' : name} needs ${count(needed)} samples, ${several(percentiles.count ?? 0, 'independent sample')} taken; run for longer`
+}
+
+/** Why a percentile is left out; undefined where it is not. @param {Percentiles} percentiles @param {string} name */
+export const tooFewWords = (percentiles, name) => {
+  const needed = neededWords(percentiles, name)
+  return needed && `left out: ${needed}`
 }
 
 /**

@@ -66,17 +66,37 @@ const runWords = (run) =>
     serversWords(run),
   ].join(', ')
 
-/** @param {readonly Judged[]} failed @param {(limit: Judged) => string} shown */
-const failedWords = ([first, ...others], shown) => {
-  const limit = first.threshold.replace(/^[\w.]+\s*/, '')
+/**
+ * @typedef {object} Words of a threshold
+ * @property {(limit: Judged) => string} shown what it measured
+ * @property {(limit: Judged) => string} why it cannot be told
+ */
+
+/** The name that was typed, and the limit. @param {Judged} limit */
+const typedParts = ({ threshold, name }) => ({
+  name: /^[\w.]+/.exec(threshold)?.[0] ?? name,
+  limit: threshold.replace(/^[\w.]+\s*/, ''),
+})
+
+const thresholdsOf = (/** @type {readonly Judged[]} */ limits) =>
+  limits.map(({ threshold }) => threshold).join(', ')
+
+/** @param {readonly Judged[]} failed @param {readonly Judged[]} untold @param {Words} words */
+const failedWords = ([first, ...others], untold, { shown }) => {
+  const { name, limit } = typedParts(first)
   const more = others.length > 0 ? `; ${several(others.length, 'more threshold')} failed` : ''
-  // By the name that was typed.
-  const name = /^[\w.]+/.exec(first.threshold)?.[0] ?? first.name
-  return `${name} is ${shown(first)}, not ${limit}${more}`
+  const besides = untold.length > 0 ? `; cannot tell ${thresholdsOf(untold)}` : ''
+  return `${name} is ${shown(first)}, not ${limit}${more}${besides}`
 }
 
-/** @param {Run} run @param {(limit: Judged) => string} shown what a threshold measured */
-const headOf = (run, shown) => {
+/** @param {readonly Judged[]} untold @param {Words} words */
+const untoldWords = ([first, ...others], { why }) => {
+  const { name, limit } = typedParts(first)
+  return `${name}: ${why(first)}, wanted ${limit}${others.length > 0 ? `; also ${thresholdsOf(others)}` : ''}`
+}
+
+/** @param {Run} run @param {Words} words */
+const headOf = (run, words) => {
   const failed = (run.thresholds ?? []).filter(({ passed }) => !passed)
   if (!run.valid) {
     const reason = run.warnings.find(({ invalidates }) => invalidates)
@@ -87,8 +107,9 @@ const headOf = (run, shown) => {
     }
   }
   const broken = failed.filter(({ value }) => value !== null)
-  if (broken.length > 0) return { word: 'FAILED', good: false, text: failedWords(broken, shown) }
-  if (failed.length > 0) return { word: 'CANNOT TELL', good: false, text: failedWords(failed, shown) }
+  const untold = failed.filter(({ value }) => value === null)
+  if (broken.length > 0) return { word: 'FAILED', good: false, text: failedWords(broken, untold, words) }
+  if (untold.length > 0) return { word: 'CANNOT TELL', good: false, text: untoldWords(untold, words) }
   const others = 'server' in run && run.kind === 'producer' && othersWords(run) ? '; others were at work' : ''
   const limit = nodeLimit(run)
   const doubt = loadOf(run).words.doubt?.(run)
@@ -258,11 +279,11 @@ const eventRows = ({ events }) => {
 /** @param {WriteRun} run @returns {Row[]} */
 const writerRows = (run) => [...lostRows(run), ...costRows(run), ...busiestRows(run), ...latencyRows(run)]
 
-/** @param {Run} run @param {(limit: Judged) => string} shown what a threshold measured @returns {Brief} */
-export const briefOf = (run, shown) => {
+/** @param {Run} run @param {Words} ofThresholds @returns {Brief} */
+export const briefOf = (run, ofThresholds) => {
   const { words, sections } = loadOf(run)
   const isWriter = loadOf(run).document === 'producer'
-  const head = headOf(run, shown)
+  const head = headOf(run, ofThresholds)
   const rows = [
     ...(words.brief?.(run) ?? []),
     ...sections.flatMap(({ brief }) => brief(run)),

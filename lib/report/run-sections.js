@@ -348,7 +348,10 @@ const verdictOf = (run) => {
       good: false,
       isQuotable: true,
       word: broken.value === null ? 'Cannot tell' : 'Failed',
-      sentence: `${broken.threshold}, measured ${measuredWords(run)(broken)}`,
+      sentence:
+        broken.value === null
+          ? `${broken.threshold}, ${untoldWords(run)(broken)}`
+          : `${broken.threshold}, measured ${measuredWords(run)(broken)}`,
     }
   return {
     good: run.valid,
@@ -361,9 +364,13 @@ const verdictOf = (run) => {
 const measuredWords =
   (run) =>
   ({ name, value }) =>
-    value === null
-      ? `${dash} (${leftOutWords(name, run) ?? 'not measured'})`
-      : `${shownFigure(measureNamed(name), value)}${lateWords(name, run)}`
+    `${shownFigure(measureNamed(name), value)}${lateWords(name, run)}`
+
+/** Why a threshold cannot be told. @param {RunDocument} run @returns {(limit: Judged) => string} */
+const untoldWords =
+  (run) =>
+  ({ name }) =>
+    leftOutWords(name, run)
 
 const percentiles = exactly(['p50', 'p90', 'p99', 'p999', 'max'])
 
@@ -382,7 +389,10 @@ const limitsOf = (run) => {
     .filter((limit) => limit !== first)
     .map((limit) => ({
       passed: limit.passed,
-      text: `threshold ${limit.passed ? 'passed' : limit.value === null ? 'not measured' : 'FAILED'}: ${limit.threshold}, measured ${measuredWords(run)(limit)}`,
+      text:
+        limit.value === null
+          ? `threshold cannot be told: ${limit.threshold}, ${untoldWords(run)(limit)}`
+          : `threshold ${limit.passed ? 'passed' : 'FAILED'}: ${limit.threshold}, measured ${measuredWords(run)(limit)}`,
     }))
 }
 
@@ -409,7 +419,7 @@ export const runSections = (document) => {
     title: `Millrace: ${own.does} ${run.plan.strategy} · ${run.run}`,
     question: words.sentenceOf(run),
     verdict: verdictOf(run),
-    brief: briefOf(run, measuredWords(run)),
+    brief: briefOf(run, { shown: measuredWords(run), why: untoldWords(run) }),
     answer: answerRows(run),
     repeat: run.command_line,
     highlights: names.flatMap((name) => {

@@ -2,7 +2,7 @@
 
 import { didYouMean } from '../base/did-you-mean.js'
 import { OptionError } from '../base/errors.js'
-import { isSupported, tooFewWords } from '../base/samples.js'
+import { isSupported, neededWords } from '../base/samples.js'
 import { METRIC_ROWS, METRICS_OF_READERS, metricNamed, metricsNamedIn } from '../measures/index.js'
 
 /** @import { Folded } from '../measures/fold.js' */
@@ -136,10 +136,11 @@ export const shownValue = ({ name, value: read }, document) => {
   return isSupported(samples, last) ? read(document) : null
 }
 
-/** Why a measured value is not shown. @param {string} name @param {Document} document */
+/** Why nothing is shown of a measure. @param {string} name @param {Document} document */
 export const leftOutWords = (name, document) => {
   const { samples, last } = percentileIn(name, document)
-  return measureNamed(name).value(document) === null ? undefined : tooFewWords(samples, last)
+  const needed = measureNamed(name).value(document) === null ? undefined : neededWords(samples, last)
+  return needed ? `too few samples (${needed})` : 'not measured'
 }
 
 /**

@@ -60,7 +60,10 @@ test('a timer that wakes each 30 ms sends what is due in it at once: the first l
   const run = resultDocument(sampleParts())
   const words = /sent in batches of 6\.\d+|sent in batches of 7\.\d+/
   const ticks = { ...run.ticks, ...found }
-  const head = briefOf({ ...run, valid: true, warnings: [], thresholds: [], ticks }, () => '').head
+  const head = briefOf(
+    { ...run, valid: true, warnings: [], thresholds: [], ticks },
+    { shown: () => '', why: () => '' },
+  ).head
   assert.match(head.text, words)
   assert.match(head.text, /not one by one/)
   const [reason] = ticksSection.reasons({ ...run, ticks })

@@ -278,7 +278,7 @@ describe('the limits of a node', () => {
     const parts = sampleParts()
     const document = resultDocument({ ...parts, client: { ...parts.client, ...client } })
     const run = { ...document, valid: true, warnings: [], cloudwatch }
-    const { head, rows } = briefOf(/** @type {any} */ (run), () => '')
+    const { head, rows } = briefOf(/** @type {any} */ (run), { shown: () => '', why: () => '' })
     return { head: head.text, bottleneck: rows.find(({ label }) => label === 'bottleneck')?.text ?? '' }
   }
 

@@ -165,10 +165,10 @@ test('a percentile that is left out says why, and no threshold judges it', () =>
   const found = thresholds?.map(({ value }) => value === null)
   assert.deepEqual(found, [true, false])
   const shown = detailsOf({ ...few(310), thresholds }, { columns: 400 })
-  const why = 'left out: p99 needs 1,000 samples, 310 independent samples taken; run for longer'
-  assert.ok(shown.includes(`CANNOT TELL: latency.intended.p99<20ms, measured – (${why})\n`), shown)
+  const needed = 'p99 needs 1,000 samples, 310 independent samples taken; run for longer'
+  assert.ok(shown.includes(`CANNOT TELL: latency.intended.p99<20ms, too few samples (${needed})\n`), shown)
   assert.match(shown, /^threshold passed: latency\.intended\.p50<20ms, measured 8\.12 ms$/m)
-  assert.match(shown, new RegExp(`^latency .*\\n +${why}$`, 'm'))
+  assert.match(shown, new RegExp(`^latency .*\\n +left out: ${needed}$`, 'm'))
 })
 
 test('the details: verdict, sentence, then a row for each question', () => {
@@ -257,7 +257,10 @@ test('limits, the page and the command line that repeats the run', () => {
     ],
   }
   const shown = detailsOf(run, { report: 'results/a/report.html' })
-  assert.match(shown, /^FAILED: rate\.achieved>9k, measured 1,000\nthreshold not measured: latency\.p98<1s/)
+  assert.match(
+    shown,
+    /^FAILED: rate\.achieved>9k, measured 1,000\nthreshold cannot be told: latency\.p98<1s, not measured$/m,
+  )
   shows(shown, { report: 'results/a/report.html', 'run it again': 'node producer.js -q 1000' })
 })
 
@@ -402,6 +405,19 @@ test('a run that failed a threshold, or is not valid, says so first, with the ru
   const failed = runText({ ...resultDocument(sampleParts()), thresholds: limits }).split('\n')
   assert.equal(failed[0], '✗ FAILED  rate.achieved is 1,000, not >9k; 1 more threshold failed')
   assert.match(failed[1], /^ {2}sorted-set, 1,000 items\/s, 65 s/)
+  const untold = ['latency.p99<1us', 'latency.p999 < 1us']
+  const headOf = (/** @type {string[]} */ more) => {
+    const run = withThresholds(few(310), [...untold, ...more])
+    return runText(run, { columns: 300 }).split('\n')[0]
+  }
+  assert.equal(
+    headOf([]),
+    '✗ CANNOT TELL  latency.p99: too few samples (p99 needs 1,000 samples, 310 independent samples taken; run for longer), wanted <1us; also latency.p999 < 1us',
+  )
+  assert.equal(
+    headOf(['latency.p50<1us']),
+    '✗ FAILED  latency.p50 is 8.12 ms, not <1us; cannot tell latency.p99<1us, latency.p999 < 1us',
+  )
   const [first, ...others] = ending(badParts).split('\n')
   assert.match(first, /^✗ NOT VALID {2}OOM \(90 items\): /)
   assert.ok(others.includes('  lost            90 failed, 10 uncertain, 60 dropped, 40 unsettled'))
