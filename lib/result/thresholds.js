@@ -46,6 +46,12 @@ const scales = {
   ratio: { '%': 0.01 },
 }
 
+/** Parts of a whole, from 0 to 100 %. Other percentages are of a core, of which a node may use several, or of an update. */
+const isShare = (/** @type {string} */ name) =>
+  /^(cache\.(hit_pct(_low)?|info_hit_pct|over_limit_pct)|miss_curve\.\w+_pct|stale_reads\.pct|documents\.lost_pct|queries\.(selectivity|busy_pct|timeout_pct)|passes\.false_positives|server\.share|workers\.(busy_share|fairness|boxes_fairness)|stages\.\w+\.busy_share)$/.test(
+    name,
+  )
+
 const form = /^\s*([\w.]+)\s*(<=|>=|<|>)\s*([+-]?)(\d[\d_]*(?:\.\d+)?)\s*([a-zµ%/]*)\s*$/i
 
 /** @param {string} text @param {string} why */
@@ -76,6 +82,12 @@ export const thresholdOf = (text) => {
     throw refused(text, `${figure.name} is not measured in ${unit}; use ${known}, or +5% in a comparison`)
   }
   const limit = Number(digits.replaceAll('_', '')) * scale * (sign === '-' ? -1 : 1)
+  const certain = relative ? null : certainOf(figure, /** @type {Relation} */ (relation), limit)
+  if (certain !== null)
+    throw refused(
+      text,
+      `${figure.name} is between 0 and 100 %, so this ${certain ? 'always' : 'never'} holds`,
+    )
   return Object.freeze({
     text: text.trim(),
     figure,
@@ -83,6 +95,20 @@ export const thresholdOf = (text) => {
     limit,
     relative,
   })
+}
+
+/**
+ * Whether a limit of a share holds or fails for every value that the share may have; null: it depends, or it is at an end
+ * and always holds.
+ * @param {Figure} figure
+ * @param {Relation} relation
+ * @param {number} limit
+ */
+const certainOf = ({ name, unit }, relation, limit) => {
+  if (!isShare(name)) return null
+  const most = unit === 'pct' ? 100 : 1
+  if (![0, most].some((value) => holds[relation](value, limit))) return false
+  return limit < 0 || limit > most ? true : null
 }
 
 /** @param {string} text @param {string} name */

@@ -220,10 +220,12 @@ find cache-aside --over memory --slo hit_rate>80% -> ^--rate is missing
 find cache-aside --over memory --rate 1k --slo hit_rate>80% --host 10.0.0.1 -> ^--host does not go with --over memory
 find cache-aside --over memory --rate 1k --slo hit_rate>80% --policy noeviction -> ^--with policy=noeviction: a cache that may not evict
 find cache-aside --over memory --rate 1k --slo hit_rate>80 -> the limit has no unit
+find cache-aside --over memory --rate 1k --slo hit_rate>195% -> ^--slo hit_rate>195%: cache\.hit_pct is between 0 and 100 %, so this never holds$
 find cache-aside --over memory --rate 1k -> ^--slo is missing
 write --strategy cache-aside -t 2 --duration 1s -> ^--total-agents: the boxes of a cache meet on a control server; add --control
 write --strategy cache-aside -t 2 -a all --run one --duration 1s --host h --control redis://c -> ^--agent: a box of a cache has one number
 find cache-aside -t 2 --run one --host h --control redis://c --slo latency.intended.p99<5ms -> ^--control: a search of cache-aside is played by one process
+write --threshold hit_rate>195% --dry-run -> ^--threshold hit_rate>195%: cache\.hit_pct is between 0 and 100 %, so this never holds$
 write --threshold latency.intendd.p99<20ms -> ^--threshold latency\.intendd\.p99<20ms: .* did you mean latency\.intended\.p99\?$
 report -> ^name one folder of results
 report $OWN -> contains neither run\.json nor experiment\.json$

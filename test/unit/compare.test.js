@@ -101,6 +101,23 @@ const thresholds = /** @type {[string, string, string, number, boolean][]} */ ([
   ['items.failed<=0', 'items.failed', '<=', 0, false],
   ['server.share>95%', 'server.share', '>', 0.95, false],
 ])
+for (const [text, words] of /** @type {[string, string][]} */ ([
+  ['hit_rate>195%', 'cache.hit_pct is between 0 and 100 %, so this never holds'],
+  ['hit_rate>100%', 'cache.hit_pct is between 0 and 100 %, so this never holds'],
+  ['hit_rate<=195%', 'cache.hit_pct is between 0 and 100 %, so this always holds'],
+  ['stale_reads.pct<0', 'stale_reads.pct is between 0 and 100 %, so this never holds'],
+  ['server.share>=1.5', 'server.share is between 0 and 100 %, so this never holds'],
+  ['server.share>-1', 'server.share is between 0 and 100 %, so this always holds'],
+]))
+  test(`threshold ${text}: refused`, () => {
+    assert.throws(() => thresholdOf(text), { code: 'OPTION', message: `--threshold ${text}: ${words}` })
+  })
+
+test('limits at the ends of a share, of its change, and of CPU, which may be that of several cores', () => {
+  for (const text of ['hit_rate>=100%', 'hit_rate>=0%', 'hit_rate<+195%', 'master.cpu_pct<195%'])
+    assert.equal(thresholdOf(text).text, text)
+})
+
 for (const [text, name, relation, limit, relative] of thresholds)
   test(`threshold ${text}`, () => {
     const read = thresholdOf(text)
