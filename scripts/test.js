@@ -131,7 +131,7 @@ const longest = `
   integration/choose integration/profile-live integration/api integration/own-steps peers/libraries
   integration/queries integration/report integration/node-sampler integration/strategies integration/lookup
   peers/driver-faults-slots integration/fleet-readers integration/fleet-options integration/bad-input
-  integration/accounting integration/reshard-managed integration/producer integration/grafana
+  integration/accounting integration/reshard integration/reshard-managed integration/producer integration/grafana
   integration/killed-writer integration/sentinel
 `
   .split(/\s+/)

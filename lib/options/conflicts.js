@@ -410,7 +410,9 @@ const targetRules = [
 
   ...each(
     ['shards', 'replicas'],
-    (key) => (s, named) => s.given[key] === 'command line' && !s.cluster && `${named(key)} needs --cluster`,
+    // What changes clusters has no such switch.
+    (key) => (s, named) =>
+      s.given[key] === 'command line' && s.cluster === false && `${named(key)} needs --cluster`,
   ),
 ]
 

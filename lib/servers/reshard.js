@@ -6,6 +6,7 @@ import { certain } from '../base/typed.js'
 import { slotCount } from '../wire/slot.js'
 import { endpointOf } from './address.js'
 import { clusterNodes } from './cluster-nodes.js'
+import { answerOf } from './control.js'
 import { listIn } from './lists.js'
 import { isRefusal, RefusedChange } from './managed.js'
 
@@ -18,6 +19,7 @@ import { isRefusal, RefusedChange } from './managed.js'
  * @property {(address: string) => Redis} control
  * @property {Access} access
  * @property {() => readonly string[]} addresses any of its nodes; the first that answers is believed
+ * @property {(address: string) => void} [name] confirms a server that the user, or the map of a confirmed server, names
  *
  * @typedef {{ kind: 'slots' | 'wait', done: number, total: number, text: string }} Progress
  * @typedef {{ slots: number, keys: number, tookMs: number }} Moved
@@ -218,12 +220,16 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
       return await cluster.control(address).call(name, args)
     } catch (error) {
       if (isRefusal(error)) throw new RefusedChange(address, errorOf(error))
-      throw error
+      return answerOf(address, cluster.access, Promise.reject(error))
     }
   }
   /** The cluster as this node sees it. @param {string} address */
-  const seenFrom = async (address) =>
-    clusterNodes(String(await ask(address, 'CLUSTER', 'NODES')), endpointOf(address).host)
+  const seenFrom = async (address) => {
+    const nodes = clusterNodes(String(await ask(address, 'CLUSTER', 'NODES')), endpointOf(address).host)
+    // CLUSTER SLOTS, from which the target was opened, has no masters without slots.
+    for (const node of nodes) if (!node.failed) cluster.name?.(node.address)
+    return nodes
+  }
   /** As the first node that answers reports it. @returns {Promise<ClusterNode[]>} */
   const view = () =>
     Promise.any(cluster.addresses().map(seenFrom)).catch((/** @type {AggregateError} */ { errors }) => {
@@ -231,21 +237,32 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
     })
 
   /**
+   * Gives up after a while, with the last error of `holds`.
    * @param {string} what
    * @param {() => Promise<unknown>} holds
    * @param {() => Promise<unknown>} [again] done now and then while it does not hold
    */
   const until = async (what, holds, again) => {
     const startMs = clock()
-    const isSo = () =>
-      holds().catch((error) => {
+    let last = /** @type {Error | null} */ (null)
+    const isSo = async () => {
+      try {
+        last = null
+        return await holds()
+      } catch (error) {
         if (error instanceof RefusedChange) throw error
+        last = errorOf(error)
         return false
-      })
+      }
+    }
     for (let checks = 0; !(await isSo()); checks++) {
       signal?.throwIfAborted()
       const waitedMs = clock() - startMs
-      if (waitedMs > agreeLimitMs) throw new TargetError(`waited ${agreeLimitMs / 1000} s: ${what}`)
+      if (waitedMs > agreeLimitMs)
+        throw new TargetError(
+          `waited ${agreeLimitMs / 1000} s: ${what}${last ? `; the last error: ${last.message}` : ''}`,
+          { cause: last },
+        )
       onProgress?.({ kind: 'wait', done: waitedMs, total: agreeLimitMs, text: what })
       // It may have happened since: then what is asked for is refused, and the next check sees it.
       if (again && checks % 100 === 99) await again().catch(() => {})
@@ -324,16 +341,19 @@ const slotsMover = ({ cluster: { control, access }, clock, onProgress, signal },
 /**
  * Adds servers to the cluster; resolves when all nodes know them.
  * @param {Views} views
- * @param {{ address: string, busPort?: number }[]} members
+ * @param {readonly string[]} members addresses
  */
 const meet = async ({ ask, seenFrom, view, until }, members) => {
   const known = (await view()).filter(({ failed }) => !failed)
   const [first] = known
-  for (const { address, busPort } of members) {
+  // All are asked before the first joins: one that does not answer would stay in the cluster as a failed node.
+  const selves = await Promise.all(members.map((address) => ask(address, 'CLUSTER', 'NODES')))
+  for (const [i, address] of members.entries()) {
     const { host, port } = endpointOf(address)
+    const busPort = /:\d+@(\d+)\S* \S*myself/.exec(String(selves[i]))?.[1]
     await ask(first.address, 'CLUSTER', 'MEET', host, port, ...(busPort ? [busPort] : []))
   }
-  const all = [...known, ...members].map(({ address }) => address)
+  const all = [...known.map(({ address }) => address), ...members]
   /** @param {ClusterNode[]} nodes */
   const knowsAll = (nodes) => {
     const linked = nodes.filter((node) => node.self || node.linked).map(({ address }) => address)
@@ -399,16 +419,18 @@ export const resharding = (needs) => {
 
     /**
      * Makes empty servers a shard with its even part of the slots.
-     * @param {{ master: string, busPort?: number, replicas?: { address: string, busPort?: number }[] }} shard
+     * @param {{ master: string, replicas?: readonly string[] }} shard addresses
      * @param {number} [most] slots that it gets
      */
-    async addShard({ master, busPort, replicas = [] }, most) {
-      await meet(views, [{ address: master, busPort }, ...replicas])
+    async addShard({ master, replicas = [] }, most) {
+      const members = [master, ...replicas]
+      for (const address of members) cluster.name?.(address)
+      await meet(views, members)
       await until(`${master} serves`, async () =>
         /cluster_state:ok/.test(String(await ask(master, 'CLUSTER', 'INFO'))),
       )
       const id = (await seenFrom(master)).find(({ self }) => self)?.id ?? ''
-      for (const { address } of replicas) await ask(address, 'CLUSTER', 'REPLICATE', id)
+      for (const address of replicas) await ask(address, 'CLUSTER', 'REPLICATE', id)
       const nodes = await agreedView()
       return moveAll(nodes, evenShares(ownersOf(servingIn(nodes)), [id], false).slice(0, most))
     },

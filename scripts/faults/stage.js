@@ -189,8 +189,7 @@ export const stageOf = async ({
       servers.push(...[master, ...others].map(({ host, port, pid }) => ({ host, port, pid, alive: true })))
       const shard = {
         master: addressOf(master),
-        busPort: master.busPort,
-        replicas: others.map((server) => ({ address: addressOf(server), busPort: server.busPort })),
+        replicas: others.map(addressOf),
       }
       return { master: shard.master, ...(await change.addShard(shard, slots)) }
     },

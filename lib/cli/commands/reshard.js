@@ -36,7 +36,7 @@ const placeIn = (text) => (/^\d+$/.test(text) ? Number(text) : text)
 const newServers = async ({ servers, replicas, serverBin }, target, cluster) => {
   if (servers !== undefined) {
     const [master, ...others] = servers.split(',')
-    return { master, replicas: others.map((address) => ({ address })) }
+    return { master, replicas: others }
   }
   const embedded = target.origin === 'address' ? null : findEmbedded({ cluster: true })
   if (!embedded) {
@@ -44,11 +44,7 @@ const newServers = async ({ servers, replicas, serverBin }, target, cluster) => 
     throw new OptionError('add-shard needs the empty servers that become it: --servers')
   }
   const [master, ...others] = await addServers(embedded, { count: 1 + replicas, serverBin })
-  return {
-    master: addressOf(master),
-    busPort: master.busPort,
-    replicas: others.map((server) => ({ address: addressOf(server), busPort: server.busPort })),
-  }
+  return { master: addressOf(master), replicas: others.map(addressOf) }
 }
 
 /** @param {ReshardSettings} settings */
@@ -150,6 +146,7 @@ const reshard = async (given, word) => {
       control: target.control,
       access: target.access,
       addresses: () => target.nodes().map(({ address }) => address),
+      name: target.confirmed.name,
     },
     clock: () => performance.now(),
     signal: stop,
