@@ -1,5 +1,6 @@
 // What all clients of ioredis have in common: how a server lets them in, and when a lost connection is tried again.
 
+import { addressOf } from './address.js'
 import { loginTimer } from './login-again.js'
 
 /**
@@ -42,18 +43,48 @@ const keepLoggedIn = (client, access) => {
 }
 
 /**
- * A client whose passwords may be tokens. A cluster's connection for subscriptions has the password of one to a node.
+ * The library's error for commands that outlive their connection names no server: it gets `server`, and `wasThere`.
+ * @param {Redis} client
+ */
+const nameLostServer = (client) => {
+  const { host, port } = client.options
+  if (!host || !port) return
+  const server = addressOf({ host, port })
+  let wasThere = false
+  client.once('connect', () => {
+    wasThere = true
+  })
+  // All commands are rejected here with one error.
+  const internal = /** @type {{ flushQueue: (error: Error, options?: object) => void }} */ (
+    /** @type {unknown} */ (client)
+  )
+  const flush = internal.flushQueue.bind(client)
+  internal.flushQueue = (error, options) =>
+    flush(
+      error.name === 'MaxRetriesPerRequestError' ? Object.assign(error, { server, wasThere }) : error,
+      options,
+    )
+}
+
+/**
+ * A client whose passwords may be tokens, and whose errors name the server that is gone. A cluster's connection for
+ * subscriptions has the password of one to a node.
  * @template {Redis | Cluster} C
  * @param {C} client
  * @param {Access} access
  */
 export const withLivePassword = (client, access) => {
-  if (!('refreshSlotsCache' in client)) keepLoggedIn(client, access)
-  else {
+  if (!('refreshSlotsCache' in client)) {
+    keepLoggedIn(client, access)
+    nameLostServer(client)
+  } else {
     const { redisOptions } = client.options
     if (redisOptions && access.loginAgainMs !== undefined)
       Object.defineProperty(redisOptions, 'password', { enumerable: true, get: () => access.password })
-    client.on('+node', (node) => keepLoggedIn(node, access))
+    client.on('+node', (node) => {
+      keepLoggedIn(node, access)
+      nameLostServer(node)
+    })
   }
   return client
 }

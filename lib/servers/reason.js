@@ -51,7 +51,12 @@ const advice = [
   [/self.signed|unable to (get|verify)|certificate/i, 'its certificate cannot be trusted; set --ca'],
   [/Too many Cluster redirections/, 'its nodes redirect in a circle; look at CLUSTER SLOTS of each'],
   [/Command timed out/, 'no answer to a question; look at the server and the network'],
+  [/^connection lost$/, 'the server is gone'],
+  [/^no connection$/, 'nothing answers there; correct the address, or start the server'],
 ]
+
+/** The error of ioredis for commands that outlive their connection. @param {unknown} error @returns {error is Error} */
+const isLost = (error) => error instanceof Error && error.name === 'MaxRetriesPerRequestError'
 
 /** The words of a server or a library, plain and not too long. @param {string} text */
 const clipped = (text) => {
@@ -61,6 +66,7 @@ const clipped = (text) => {
 
 /** A server may quote the password that it was given: it is removed before the text is cut. @param {unknown} error @param {string} [password] */
 const wordsOf = (error, password) => {
+  if (isLost(error)) return 'wasThere' in error && !error.wasThere ? 'no connection' : 'connection lost'
   const { message = '', code } = errorOf(error)
   const words = code && !message.includes(code) ? `${code} ${message}` : message || String(code)
   return clipped(password ? words.replaceAll(password, '***') : words)
@@ -116,7 +122,8 @@ export const asTargetError = (error) => {
   if (error instanceof MillraceError || !(error instanceof Error)) return error
   if (!libraryErrors.test(error.name) && !libraryWords.test(error.message)) return error
   const name = 'command' in error ? Object(error.command).name : undefined
-  const where = name ? `the target refused ${String(name).toUpperCase()}` : 'the target'
+  const target = name ? `the target refused ${String(name).toUpperCase()}` : 'the target'
+  const where = isLost(error) && 'server' in error ? String(error.server) : target
   return new TargetError(reasonFor(where, error), { cause: error })
 }
 

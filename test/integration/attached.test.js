@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { hostname } from 'node:os'
 import { describe, test } from 'node:test'
+import { controlConnections } from '../../lib/servers/control.js'
+import { asTargetError } from '../../lib/servers/reason.js'
 import { ownRuntime, runCommand, startCommand } from '../helpers/command-here.js'
 import { assertDone } from '../helpers/programs.js'
+import { startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
 
@@ -93,6 +96,33 @@ describe('the same command in a second terminal', () => {
     await start('write -q 101 -t 2 -a 1').says(/writer 1 of 2/)
     const { document, stderr } = await run('write -q 101 -t 2 -a 2 --intervals 2')
     assert.deepEqual(document?.plan.agents, [{ agent: 2, first: 51, count: 51 }], stderr)
+  })
+})
+
+describe('servers that end with their writer', () => {
+  test('before the first write of another: a line that names them', async (t) => {
+    const { start, producer } = await owner(t, '-q 100 --prefix b:')
+    const second = start('write -q 100 --idle-cost always')
+    await second.says(/measuring the CPU of the idle servers/)
+    producer.kill('SIGINT')
+    const { code, stderr } = await second.ended
+    assert.equal(code, 3, stderr)
+    assert.match(stderr, /^127\.0\.0\.1:\d+: the server is gone \(connection lost\)\n$/m)
+  })
+
+  test('a question to a server that is gone, or never was there', async (t) => {
+    const { host, port, password, stop } = await startServer(t)
+    const control = controlConnections({ password, tls: null })
+    t.after(() => control.close())
+    const client = control.clientOf({ host, port })
+    await client.ping()
+    await stop()
+    const said = (/** @type {unknown} */ error) => /** @type {Error} */ (asTargetError(error)).message
+    assert.equal(await client.ping().catch(said), `${host}:${port}: the server is gone (connection lost)`)
+    assert.equal(
+      await control.clientOf({ host, port: 1 }).ping().catch(said),
+      `${host}:1: nothing answers there; correct the address, or start the server (no connection)`,
+    )
   })
 })
 
