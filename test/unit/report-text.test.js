@@ -264,6 +264,14 @@ test('limits, the page and the command line that repeats the run', () => {
   shows(shown, { report: 'results/a/report.html', 'run it again': 'node producer.js -q 1000' })
 })
 
+test('replies are counted over the whole run, and the row says so where a part is measured', () => {
+  const counts = { hit: 78_545, miss: 21_455 }
+  const part = ending({ counts, durationS: 20, measuredS: 10 }, { columns: 120 })
+  assert.match(part, /^ {2}replies +hit 78,545 · miss 21,455 · whole run \(20 s; 10 s measured\)$/m)
+  const whole = ending({ counts, durationS: 20, measuredS: 20 }, { columns: 120 })
+  assert.match(whole, /^ {2}replies +hit 78,545 · miss 21,455$/m)
+})
+
 test('with -v: commands, ticks, a row a node, events', () => {
   const events = [{ at_ms: 4200, kind: 'reconnect', text: 'to \x1b[31m127.0.0.1:1' }]
   const all = text({ events }, { columns: 200, verbose: true })
