@@ -154,7 +154,7 @@ const eventsRow = ({ events }) => {
   const kinds = {}
   for (const { kind } of events) kinds[kind] = (kinds[kind] ?? 0) + 1
   const seen = Object.entries(kinds).map(([kind, n]) => `${kind} ${count(n)}`)
-  return seen.length > 0 ? [{ label: 'events', text: `${facts(seen)} (-v lists them)` }] : []
+  return seen.length > 0 ? [{ label: 'events', text: `${facts(seen)} (listed below)` }] : []
 }
 
 /** @param {Run} run @returns {Row[]} */

@@ -134,6 +134,13 @@ const placeLine = ({ columns, paint }, report) => {
   return `  ${paint.dim('report'.padEnd(labelWidth))}${report}${fits ? more : ''}`
 }
 
+/** The end of a run without what the details below it have: its note is a warning, or in a row. @param {Brief} brief @param {Sections} sections @returns {Brief} */
+const withoutDetails = (brief, { answer = [] }) => ({
+  ...brief,
+  rows: brief.rows.filter(({ label }) => !answer.some((row) => row.label === label)),
+  note: null,
+})
+
 /** The end of a run as lines of text. @param {RunDocument} document */
 export const summaryOf = (document) => {
   const { brief } = runSections(document)
@@ -156,7 +163,7 @@ export const runText = (
     ...(repeat ? [{ label: 'run it again', text: repeat }] : []),
   ]
   return blocksText([
-    [...lost, ...briefLines(page, brief, [])],
+    [...lost, ...briefLines(page, withoutDetails(brief, sections), [])],
     [...verdictLines(page, sections), ...wrapped(question, page.columns)],
     answer.flatMap((row) => entry(page, row)),
     facts.flatMap((row) => entry(page, row, gap)),

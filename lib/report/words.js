@@ -7,6 +7,7 @@ import { asPercent, count, facts, micros, percent, period, plainText, rate, seve
 import { loadOf } from '../loads/index.js'
 import { namesOfKind } from '../loads/names.js'
 import { unitOf } from '../loads/words.js'
+import { wholeRunWords } from '../measures/outcomes.js'
 import { arrivalsWords } from '../traffic/arrivals.js'
 
 /**
@@ -101,7 +102,8 @@ export const rateWords = ({ rate: { nominal, achieved }, server, plan, items, fl
 }
 
 /** @param {WriteRun} run */
-export const tickWords = ({ ticks, commands, plan }) => {
+export const tickWords = (run) => {
+  const { ticks, commands, plan } = run
   const { p50, p99 } = ticks.lateness_us
   // Without a schedule nothing is late.
   const free = plan.rate === 'max' || plan.pacing === 'closed' || plan.nominalHz === null
@@ -109,7 +111,7 @@ export const tickWords = ({ ticks, commands, plan }) => {
     namesOfKind(plan).inBatches &&
       `${count(ticks.count)} measured${free ? '' : `, ${count(ticks.late)} late`}`,
     !free && `sent p50 ${micros(p50)}, p99 ${micros(p99)} after the due time`,
-    `${count(commands.sent)} commands`,
+    `${count(commands.sent)} commands${wholeRunWords(run) && ' in the whole run'}`,
     (commands.repeated ?? 0) > 0 && `${count(commands.repeated)} retried`,
   ])
 }
