@@ -13,7 +13,7 @@ import { millraceVersion } from '../base/version.js'
  * @typedef {'text' | 'page'} Place
  * @typedef {string | false | null | undefined} Text a false one is left out
  * @typedef {Record<string, Text | readonly string[] | { only: Place, text: Text | readonly string[] }>} Rows by their labels; a list: as many rows
- * @typedef {string | { text: string, serious?: boolean, only?: Place }} Remark serious: the answer does not count
+ * @typedef {string | { text: string, serious?: boolean, only?: Place, first?: boolean }} Remark serious: the answer does not count; first: in a text it comes before the rows
  *
  * @typedef {object} Verdict
  * @property {string} title
@@ -170,6 +170,23 @@ export const table = (title, rows, columns, options = {}) => {
 /** Of the text alone, or of the page. @template {Text | readonly string[]} T @param {Place} only @param {T} text */
 export const only = (only, text) => ({ only, text })
 
+/** @param {Remark} remark */
+const remarkIn = (remark) => {
+  const {
+    text,
+    serious = false,
+    first = false,
+    only,
+  } = typeof remark === 'string' ? { text: remark } : remark
+  return { text, serious, first, only }
+}
+
+/** Lines of the remarks that come first, or of the others. @param {readonly ReturnType<typeof remarkIn>[]} remarks @param {boolean} areFirst @param {number} columns */
+const marksOf = (remarks, areFirst, columns) =>
+  remarks
+    .filter(({ first }) => first === areFirst)
+    .flatMap(({ text }) => marked('!', plainText(text), columns, ''))
+
 const labelWidth = 13
 const nothing = () => ({ title: '', question: '', word: '', good: true, sentence: '' })
 
@@ -210,10 +227,7 @@ export const answer = ({
     (tables?.(one) ?? []).flatMap((each) => (each && isOn(here, each.only) && !each.isEmpty ? [each] : []))
   /** @param {A} one @param {Place} here */
   const remarksOn = (one, here) =>
-    (warnings?.(one) ?? []).flatMap((remark) => {
-      const { text, serious = false, only } = typeof remark === 'string' ? { text: remark } : remark
-      return isOn(here, only) ? [{ text, serious }] : []
-    })
+    (warnings?.(one) ?? []).map(remarkIn).filter(({ only }) => isOn(here, only))
   /** @param {A} one @returns {Sections} */
   const sections = (one) => {
     const { title, question, short, sentence, ...found } = verdict(one)
@@ -226,7 +240,7 @@ export const answer = ({
       ),
       facts: [...(prose?.(one) ?? []).flat().map((text) => ({ label: '', text })), ...rowsOn(one, 'page')],
       tables: tablesOn(one, 'page').map((each) => each.onPage()),
-      warnings: remarksOn(one, 'page'),
+      warnings: remarksOn(one, 'page').map(({ text, serious }) => ({ text, serious })),
       ...(remarksLast && { remarksLast }),
     }
   }
@@ -253,18 +267,20 @@ export const answer = ({
         linesOf([text], columns - labelWidth).map(
           (line, at) => (at === 0 ? label : '').padEnd(labelWidth) + line,
         )
+      const remarks = remarksOn(one, 'text')
       const all = tablesOn(one, 'text')
       const shown = all.filter(({ more }) => verbose || !more)
       const hidden = all.filter((each) => !shown.includes(each))
       return blocksText([
         linesOf([verdict(one).sentence], columns),
+        marksOf(remarks, true, columns),
         ...(prose?.(one) ?? []).map((texts) => linesOf(texts, columns)),
         rowsOn(one, 'text', verbose).flatMap(row),
         ...shown.map((each) => each.inText(columns, isFile)),
         hidden.length > 1
           ? [`${several(hidden.length, 'more table')}: -v`]
           : hidden.map(({ title }) => `${title}: -v`),
-        remarksOn(one, 'text').flatMap(({ text }) => marked('!', plainText(text), columns, '')),
+        marksOf(remarks, false, columns),
         page === undefined ? [] : [`page: ${page}`],
       ])
     },

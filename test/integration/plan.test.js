@@ -53,6 +53,12 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
       text.stdout,
       /^list on \d+ x cache\.r\S+, [\d.]+ % of the busiest main thread, \$ [\d,.]+ a month\./,
     )
+    const more = await millrace(t, `plan --rate 5k --items 2M --value-size 100B --calibration ${path}`)
+    assert.equal(more.code, 0, more.stderr)
+    assert.match(
+      more.stdout,
+      /^list on [^!]+\n\n! list: outside the calibrated range: 2,000,000 items; calibrated: 1,000 to 20,000\n\nasked /,
+    )
     const page = join(ownFolder(t, 'plan-page'), 'plan.html')
     const { code, stdout } = await millrace(
       t,
@@ -96,7 +102,7 @@ describe('a calibration, and plans by it', { concurrency: 3 }, () => {
       [
         `--rate 5k --value-size 10kB --calibration ${path}`,
         2,
-        /more than twice beyond what was calibrated \(1000\): millrace calibrate --value-size 10000/,
+        /too far beyond what was calibrated \(1000\): millrace calibrate --value-size 10000/,
       ],
       [`--rate 5k --strategy stream --calibration ${path}`, 2, /--strategy stream: \S+ has list/],
       [`--rate 5k --server-version 99.1 --calibration ${path}`, 3, /calibrate on that version/],

@@ -38,7 +38,13 @@ const assumedOfMix =
 // The units of serverless ECPU: time of a simple command, and its bytes.
 const simple = Object.freeze({ commands: 1, members: 0, bytesIn: 150, bytesOut: 5 })
 
-/** @param {Calibration['ranges']} ranges @param {Planned} planned @param {Asked} asked */
+/**
+ * What is beyond the calibrated range. Numbers of items are compared by their doublings, which is how they enter the cost: a plan
+ * extrapolates up to the square of the calibrated number, but values up to twice the size only.
+ * @param {Calibration['ranges']} ranges
+ * @param {Planned} planned
+ * @param {Asked} asked
+ */
 const outsideOf = (ranges, { plan }, { items, members }) => {
   const scales = /** @type {const} */ ([
     ['items', items, Math.log2],
@@ -52,7 +58,7 @@ const outsideOf = (ranges, { plan }, { items, members }) => {
     if (value >= least && value <= most) return []
     if (scale(value) > 2 * scale(most))
       throw new OptionError(
-        `${Math.round(value)} ${names[name]} are more than twice beyond what was calibrated (${most}): millrace calibrate --${options[name]} ${Math.round(value)}`,
+        `${Math.round(value)} ${names[name]} are too far beyond what was calibrated (${most}): millrace calibrate --${options[name]} ${Math.round(value)}`,
       )
     return [`${count(Math.round(value))} ${names[name]}; calibrated: ${count(least)} to ${count(most)}`]
   })

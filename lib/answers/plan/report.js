@@ -222,7 +222,7 @@ export const plan = answer({
   tables: (one) => one.models.map((model) => nodesTable(one, model)),
   warnings: ({ models, warnings }) => [
     ...models.flatMap(({ strategy, outside }) =>
-      outside.map((line) => `${strategy}: outside the calibrated range: ${line}`),
+      outside.map((line) => ({ text: `${strategy}: outside the calibrated range: ${line}`, first: true })),
     ),
     ...warnings,
   ],
