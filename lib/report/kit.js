@@ -301,9 +301,17 @@ export const answer = ({
   }
 }
 
+/** Of kinds that are not the name of a command. @type {Readonly<Record<string, string>>} */
+const commands = {
+  'find-memory': 'find --over memory',
+  'plan-cache': 'plan cache-aside',
+  scale: 'plan scale',
+  staff: 'plan staff',
+}
+
 /** The schema of an answer. @template {string} const K @template {Record<string, Schema>} const P @param {K} kind @param {P} properties */
 export const answerSchema = (kind, properties) =>
-  document(`${kind}.json: the answer of millrace ${kind}`, {
+  document(`${kind}.json: the answer of millrace ${commands[kind] ?? kind}`, {
     schema: just(1),
     kind: just(kind),
     ...properties,

@@ -115,3 +115,17 @@ test('a section of run.json is of one measure, or has all that a measure puts in
           for (const part of wanted) assert.ok(part in (place.properties ?? {}), `${says} (${part})`)
       }
 })
+
+test('the schema of an answer names a command as it is typed', () => {
+  for (const [kind, command] of [
+    ['find-memory', 'find --over memory'],
+    ['plan', 'plan'],
+    ['plan-cache', 'plan cache-aside'],
+    ['scale', 'plan scale'],
+    ['staff', 'plan staff'],
+  ])
+    assert.equal(
+      jsonOf(`docs/schemas/${kind}.schema.json`).title,
+      `${kind}.json: the answer of millrace ${command}`,
+    )
+})
