@@ -1,6 +1,7 @@
 // What a line of `millrace calibrate` asks for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { cellWords } from '../../lib/answers/plan/calibrate.js'
 import { calibrationRequest, command, fileIn } from '../../lib/cli/commands/calibrate.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { settingsOf } from '../../lib/options/read-settings.js'
@@ -29,4 +30,10 @@ test('a file that is not there is named as it was typed: by the option, or as a 
   const typedOf = (/** @type {string} */ line) => typedLine(line.split(' '), command.options)
   assert.throws(() => fileIn(typedOf('none.yaml')), { message: 'cannot read none.yaml (ENOENT)' })
   assert.throws(() => requestOf('--model none.yaml'), { message: '--model: cannot read none.yaml (ENOENT)' })
+})
+
+test('a cell in words: one of a thing is singular', () => {
+  const cell = { items: 1000, valueBytes: 3, members: 10, connections: 1 }
+  assert.equal(cellWords(cell), '1,000 items of 3 B, 10 a command, 1 connection')
+  assert.match(cellWords({ ...cell, connections: 8 }), /, 8 connections$/)
 })

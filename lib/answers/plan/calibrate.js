@@ -5,6 +5,7 @@ import { studentQuantile } from '../../base/distributions.js'
 import { TargetError } from '../../base/errors.js'
 import { series } from '../../base/series.js'
 import { mean } from '../../base/sums.js'
+import { several } from '../../base/units.js'
 import { designedCells, heldOut, optionsOfCell, referenceCell } from './cells.js'
 import { memoryOf } from './memory.js'
 import { cellsOfMix, saidOfMix } from './mix.js'
@@ -465,5 +466,5 @@ export const calibration = async (strategies, needs) => {
 const predictedUs = (models, at) => models.at(-1)?.proof[at].predicted.cpu_us.master.value.toFixed(2)
 
 /** @param {Cell} cell */
-const cellWords = ({ items, valueBytes, members, connections }) =>
-  `${items} items of ${valueBytes} B, ${members} a command, ${connections} connections`
+export const cellWords = ({ items, valueBytes, members, connections }) =>
+  `${several(items, 'item')} of ${valueBytes} B, ${members} a command, ${several(connections, 'connection')}`
