@@ -1,5 +1,6 @@
 // The servers of a run: found or started, checked, and followed while they change.
 import { errorOf, OptionError, TargetError } from '../base/errors.js'
+import { typedBytes } from '../base/scaled.js'
 import { sleep } from '../base/settlement.js'
 import { exactly, pair } from '../base/typed.js'
 import { count, plainText, several } from '../base/units.js'
@@ -101,7 +102,7 @@ const checkTyped = (
     (typed('replicas') && replicas !== replicasEach && `--replicas ${replicas}`) ||
     // Their program and configuration are not known.
     (typed('serverBin') && `--server-bin ${serverBin}`) ||
-    (typed('maxmemoryBytes') && `--maxmemory ${maxmemoryBytes}`) ||
+    (typed('maxmemoryBytes') && `--maxmemory ${typedBytes(maxmemoryBytes ?? 0)}`) ||
     (typed('serverConfig') && `--server-config ${serverConfig.map((line) => line.join('=')).join(',')}`)
   if (!contradiction) return
   const what = cluster ? `cluster of --shards ${masters} --replicas ${replicasEach}` : 'server'

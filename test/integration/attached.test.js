@@ -71,7 +71,7 @@ describe('options of servers to be started, typed where some run', () => {
     assert.equal(limited.code, 2)
     assert.match(
       limited.stderr,
-      /^--maxmemory 10000000: a local server runs here already, on .*leave out --maxmemory\n$/,
+      /^--maxmemory 10MB: a local server runs here already, on .*leave out --maxmemory\n$/,
     )
   })
 })
