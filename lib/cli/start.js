@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { everywhere, namesOf, OPTIONS, registeredOptions } from '../../settings.js'
 import { fromParent } from '../base/child.js'
+import { didYouMean } from '../base/did-you-mean.js'
 import { ExitCode, MillraceError, OptionError } from '../base/errors.js'
 import { redactor } from '../base/redact.js'
 import { plainText } from '../base/units.js'
@@ -134,6 +135,16 @@ const workingFolder = () => {
   }
 }
 
+/** A misspelt topic of the help must not be ignored. @param {Typed} line @param {readonly string[]} strategies that have a help of their own */
+const refuseTopic = ({ help, topic = '-' }, strategies) => {
+  if (help === 'all' || topic.startsWith('-') || strategies.includes(topic)) return
+  const hint = didYouMean(topic, ['all', ...strategies])
+  if (hint || strategies.length > 0)
+    throw new OptionError(
+      `--help has no such topic${hint || `; it takes all${strategies.length > 0 ? ', or a strategy' : ''}`}`,
+    )
+}
+
 /**
  * The work of a command with the words behind it: its exit code.
  * @param {string} name as in lib/cli/commands.js
@@ -165,6 +176,7 @@ export const worked = async (
   const likeOther = Object.keys(ofStrategy?.likeOther ?? {})
   const line = ofStrategy ? withStrategies(asTyped, { likeOther }) : asTyped
   if (line.help) {
+    refuseTopic(line, strategies)
     const { helpText } = await import('../options/help.js')
     const layout = {
       columns: stdout.columns ?? 80,

@@ -17,7 +17,9 @@ import { shown, VALUE_TYPES } from './values.js'
  * @property {readonly string[]} words
  * @property {readonly string[]} behind the option in front of each word, as it was typed, and what it takes; empty at the beginning
  * @property {number | null} separator words in front of a lone `--`
+ * @property {ReadonlySet<string>} [dashed] names of the settings that were typed as options of their own, not by --with
  * @property {'brief' | 'all' | null} help
+ * @property {string} [topic] the word behind --help
  */
 
 const anOption = /^(--?)([^\d.=-][^=]*)(?:=(.*))?$/s
@@ -127,6 +129,13 @@ const withNamed = (options, settings, word = '') => {
   return new Map([...Object.entries(rest), ...named])
 }
 
+/** How an option was typed, where it has more than one name. @param {string} name @param {readonly ReturnType<typeof optionIn>[]} parts */
+const spellingsOf = (name, parts) => {
+  const typed = parts.flatMap((part) => (part?.option.name === name ? part.named.split(',')[0] : []))
+  const names = [...new Set(typed)]
+  return names.length > 1 ? `, as ${names.join(' and ')}` : ''
+}
+
 /** @param {readonly Option[]} options */
 const byNames = (options) =>
   new Map(options.flatMap((option) => namesOf(option).map((name) => [name, option])))
@@ -170,7 +179,8 @@ export const typedLine = (argv, own) => {
   const textsOf = (/** @type {[string, number]} */ [name, value]) => {
     const texts = [value].flat().map((at) => parts[at]?.text ?? argv[at])
     const { repeatable } = certain(byName.get(name) ?? settings.get(name))
-    if (texts.length > 1 && !repeatable) throw new OptionError(`--${name} is given twice`)
+    if (texts.length > 1 && !repeatable)
+      throw new OptionError(`--${name} is given twice${spellingsOf(name, parts)}`)
     return exactly([name, texts.join(repeatable)])
   }
   const words = front.filter(isWord).map(Number)
@@ -180,7 +190,9 @@ export const typedLine = (argv, own) => {
     words: [...words, ...after.filter(isWord)].map((at) => argv[Number(at)]),
     behind: words.map((at) => parts.slice(0, at).findLast(Boolean)?.named ?? ''),
     separator: end < argv.length ? words.length : null,
+    dashed: new Set(Object.keys(found)),
     help: asked < 0 ? null : help,
+    topic: asked < 0 ? undefined : argv[asked + 1],
   }
 }
 

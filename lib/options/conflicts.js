@@ -225,8 +225,10 @@ const ticksRules = [
     if (ofSockets && s.driver !== 'socket')
       return `${named(ofSockets)} is for plain sockets: ${s.driver} keeps one connection to every node by itself`
     const odd = ofClients.find((key) => isTyped(s, key) && !ofBoth.includes(key))
-    const owner = odd && allStrategies().find((one) => one.options.includes(odd))
-    return owner && `${named(odd)} is an option of ${owner.workload}; add --strategy ${owner.name}`
+    if (!odd) return
+    const owners = allStrategies().filter((one) => one.options.includes(odd))
+    const workloads = [...new Set(owners.map(({ workload }) => workload))].join(', ')
+    return owners.length > 0 && `${named(odd)} is an option of ${workloads}; add --strategy ${owners[0].name}`
   },
 
   (s, named) =>

@@ -148,7 +148,14 @@ export const settingsOf = (typed, all, { env, dotenvText = '', takesWords = fals
   const inFile = path === undefined ? noFile : optionsIn(path, options)
   /** @type {Source[]} */
   const sources = [
-    { origin: 'command line', find: (option) => found(typedName(option), typed.options.get(option.name)) },
+    {
+      origin: 'command line',
+      find: (option) =>
+        found(
+          typed.dashed?.has(option.name) ? `--${option.name}` : typedName(option),
+          typed.options.get(option.name),
+        ),
+    },
     {
       origin: inFile.origin,
       find: ({ name }) => found(`${name} in ${path}`, inFile.texts[name]),

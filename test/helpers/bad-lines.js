@@ -87,7 +87,7 @@ const producerLines = String.raw`
 --strategy lookup-mix --with ratio=0:0 -> ^--with ratio must be writes:reads
 --strategy lookup-get --arrivals poisson -> ^--arrivals needs --rate with a number
 --strategy lookup-get --rate fast -> ^--rate must be max or a number
---fill -> ^--fill keys is an option of lookup; add --strategy lookup-get
+--fill -> ^--fill keys is an option of lookup, cache, membership; add --strategy lookup-get
 --rate 500 -p 5 -> ^--rate and --period exclude each other
 `
 const consumerLines = `

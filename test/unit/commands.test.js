@@ -64,6 +64,20 @@ test('help of a command is there in three spellings', async (t) => {
   for (const { code, stdout } of others) assert.deepEqual([code, stdout], [0, first.stdout])
 })
 
+test('a topic that the help does not have is refused', async (t) => {
+  for (const [line, words] of [
+    ['write --help al', '--help has no such topic; did you mean all?'],
+    ['plan --help al', '--help has no such topic; did you mean all?'],
+    ['write --help lookup-gett', '--help has no such topic; did you mean lookup-get?'],
+    ['write --help secret', '--help has no such topic; it takes all, or a strategy'],
+  ]) {
+    const { code, stderr } = await here(t, line)
+    assert.deepEqual([code, stderr], [2, `${words}\n`])
+  }
+  const found = await here(t, 'write --help lookup-get')
+  assert.equal(found.code, 0, found.stderr)
+})
+
 /** What bash would offer. @param {string} folder with millrace in it @param {string} script @param {string[]} words the last one is being typed */
 const offeredInBash = (folder, script, words) => {
   const quoted = words.map((word) => `'${word}'`).join(' ')

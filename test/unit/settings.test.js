@@ -402,7 +402,10 @@ const bad = rowsOf(`
 -q | -q --json -> --quantity needs a value
 --prefix -n5 -> --prefix needs a value; one that begins with a dash is given as --prefix=-...
 --host= | --file= -> $1 needs a value
--q 5 --quantity 6 -> --quantity is given twice
+-q 5 --quantity 6 -> --quantity is given twice, as -q and --quantity
+--keys 10 --items 20 -> is given twice, as --keys and --items
+--ratio 1:10 -> --ratio is an option of lookup, cache; add --strategy lookup-mix
+--with ratio=1:10 -> --with ratio is an option of lookup, cache; add --strategy lookup-mix
 redis://h redis://g | --url redis://h redis://g -> --url is given twice
 --cluster --cm | --tls --no-tls -> $1 is given twice
 --json yes -> unexpected word on the command line after --json (not shown
