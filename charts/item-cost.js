@@ -44,7 +44,7 @@ export const itemCost = {
       parts: [
         ...ofMasters,
         { name: 'replicas', color: '@c3', values: only('replicas', replicas) },
-        { name: 'load generator', color: '@c4', values: only('client', client) },
+        { name: 'load generator', color: '@c4', values: only('load generator', client) },
       ].filter(({ values }) => values.some((value) => value !== null)),
     })
   },

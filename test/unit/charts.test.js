@@ -51,6 +51,17 @@ test('every chart of a writer yields series with figures, and axes with units', 
   }
 })
 
+test('the cost of an item: each row has a bar and a name in the legend', () => {
+  const { option } = chartOf('item-cost')
+  for (const [row, name] of option.yAxis.data.entries()) {
+    const parts = named(option).filter(({ data }) => data[row] > 0)
+    assert.ok(parts.length > 0, name)
+    const [role] = name.split('\n')
+    for (const part of parts) assert.ok(part.name.startsWith(role) && option.legend.data.includes(part.name))
+  }
+  assert.equal(option.yAxis.data.length, 3)
+})
+
 test('masters are solid, replicas dashed in the colour of their shard', () => {
   const [master, replica, other, ...more] = linesOf('cpu')
   assert.equal(more.length, 1)
