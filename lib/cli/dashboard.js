@@ -157,8 +157,8 @@ export const openDashboard = async (settings, { say, redact, warnings }) => {
     /** @param {RunDocument} document */
     async ended(document) {
       if (fleet) return
-      const { runSections } = await import('../report/run-sections.js')
-      end(runSections(document).verdict)
+      const { endOf } = await import('../dashboard/ending.js')
+      end(endOf(document))
     },
     async close() {
       end({ good: false, word: 'Ended', sentence: 'the run ended without a result; its log says why' })

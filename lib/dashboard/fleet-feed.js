@@ -53,13 +53,13 @@ const boxEvents = () => {
     })
 }
 
-/** The end of the run, with its verdict. @param {Control} control */
-const verdictOf = async (control) => {
+/** The end of the run, with its verdict and the numbers of its result. @param {Control} control */
+const endIn = async (control) => {
   const { sharedIn } = await import('../run/fleet-result.js')
-  const { runSections } = await import('../report/run-sections.js')
+  const { endOf } = await import('./ending.js')
   const shared = sharedIn(await control.result())
   return shared
-    ? runSections(shared.document).verdict
+    ? endOf(shared.document)
     : { good: false, word: 'Ended', sentence: 'the result is no longer on the control' }
 }
 
@@ -111,7 +111,7 @@ const follower = ({ control, run, tell }) => {
     await tellSeconds(boxes)
     if (status.refused)
       tell({ end: { good: false, word: 'Refused', sentence: String(plainData(status.refused)) } })
-    else if (status.state === 'done') tell({ end: plainData(await verdictOf(control)) })
+    else if (status.state === 'done') tell({ end: plainData(await endIn(control)) })
     return status.refused !== null || status.state === 'done'
   }
 }

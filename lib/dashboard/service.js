@@ -82,8 +82,8 @@ ${draws && html`<script src="echarts.js" defer></script>`}
 <ul class="warnings" id="warnings" hidden></ul>
 <dl class="highlights" id="tiles" hidden></dl>
 ${draws ? html`<div class="charts">${LIVE_CHARTS.map(figureOf)}</div>` : html`<p class="note">No pictures: echarts is not installed, which is optional.</p>`}
-${tableOf('boxes', 'Boxes', 'The processes that make the load. CPU and the sending thread are in percent of one core.')}
-${tableOf('nodes', 'Nodes', 'Of the last second. CPU in percent of one core: engine is the main thread, process all threads.')}
+${tableOf('boxes', 'Boxes', 'The processes that make the load, in the last whole second. CPU and the sending thread are in percent of one core.')}
+${tableOf('nodes', 'Nodes', 'Of the last whole second. CPU in percent of one core: engine is the main thread, process all threads.')}
 ${tableOf('events', 'Events')}
 </main>
 <footer>Millrace ${millraceVersion()} · read only · older seconds are merged; percentiles of merged seconds are at most 4.5 % too high</footer>

@@ -1,6 +1,7 @@
 // The state that the live page shows: lines of intervals.ndjson and events in, messages for the page out. Its size does not
 // depend on how long the run lasts.
 import { exceededBy, mergedBuckets } from '../base/buckets.js'
+import { isPartial } from '../base/partial.js'
 import { sums as total } from '../base/sums.js'
 import { exactly } from '../base/typed.js'
 import { amount, counts, eachField } from '../measures/fields.js'
@@ -18,7 +19,8 @@ import { bucketsIn } from '../probes/latency.js'
  * @import { Field } from '../measures/fields.js'
  *
  * @typedef {{ at_ms: number, kind: string, text: string }} Event
- * @typedef {{ good: boolean, neutral?: boolean, word: string, sentence: string }} RunState
+ * @typedef {{ good: boolean, neutral?: boolean, isQuotable?: boolean, word: string, sentence: string,
+ *   highlights?: readonly { label: string, text: string }[] }} RunState highlights: the numbers of the result
  *
  * @typedef {object} About what is known before the first second
  * @property {string} run
@@ -34,7 +36,7 @@ import { bucketsIn } from '../probes/latency.js'
  *
  * @typedef {{ at_ms: number, phase?: string, achieved?: number | null, items_per_s?: number | null, nodes: NodeRow[],
  *   client?: ClientUse, latency_us?: { intended: LatestTimes | null, service: LatestTimes | null },
- *   duration_us?: LatestTimes | null } & OfOthers<LatestTimes>} Latest the last second as it came, without its histograms
+ *   duration_us?: LatestTimes | null } & OfOthers<LatestTimes>} Latest the last whole second as it came, without its histograms
  * @typedef {{ p50: number | null, max: number | null }} LatestTimes
  *
  * @typedef {ClientUse & { name: string, role?: string, state?: string, health?: string, trouble?: string, last_s?: number | null,
@@ -382,8 +384,11 @@ export const stateOf = (size) => {
       sums = total([sums, line.items ?? reads ?? {}])
       // In a fleet that also reads, the page shows the outcomes of reads separately.
       if (line.items && reads) beside = total([beside, reading.lost(reads)])
-      if (!late) latest = latestOf(line)
-      boxes = Array.isArray(line.boxes) ? line.boxes : [{ name: about?.box ?? '', ...line.client }]
+      // Rates of the partial second at the end of a run mean nothing.
+      const isWhole = latest === null || !isPartial(point)
+      if (!late && isWhole) latest = latestOf(line)
+      if (Array.isArray(line.boxes)) boxes = line.boxes
+      else if (isWhole) boxes = [{ name: about?.box ?? '', ...line.client }]
       return {
         /** @type {'second'} */
         kind: 'second',

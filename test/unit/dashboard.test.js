@@ -305,6 +305,27 @@ test('a second that a box sends later is added to its moment, and to the sums', 
   assert.deepEqual(now.boxes, [{ name: 'a' }])
 })
 
+test('the tables stay as they are when the run drains for a moment', () => {
+  const state = stateOf()
+  state.about(about)
+  const drained = { at_ms: 2050, phase: 'draining', achieved: 0, client: { cpu_pct: 27, busy_pct: 26 } }
+  const shown = () => {
+    const { latest, boxes, points } = asSent(state.all())
+    return [latest.at_ms, latest.nodes[0].engine_cpu_pct, boxes[0].cpu_pct, points.length]
+  }
+  state.second(lineOf(1))
+  state.second(lineOf(2))
+  state.second(lineOf(2, { ...drained, nodes: [{ ...master, over_ms: 50, engine_cpu_pct: 90 }] }))
+  assert.deepEqual(shown(), [2000, 30, 10, 3])
+  state.second(lineOf(3))
+  assert.deepEqual(shown(), [3000, 10, 10, 4])
+  // A run that is over before its first second is shown as it is.
+  const short = stateOf()
+  short.about(about)
+  short.second(lineOf(0, { ...drained, at_ms: 50 }))
+  assert.equal(short.all().boxes[0].cpu_pct, 27)
+})
+
 test('what an item costs the servers so far: CPU of all nodes by what was done, in measured seconds', () => {
   const state = stateOf()
   state.about(about)

@@ -151,8 +151,8 @@ const tilesOf = (about, latest) => {
     `${what} ${whole.p99 === null ? 'max' : 'p99'}, whole run`,
     micros(whole.p99 ?? whole.max),
   ]
-  const cost = [`server CPU per ${unit.replace(/s\/s$/, '')}`, micros(whole.cpuUs)]
-  // The last second of a run that is over is a part of one.
+  const cost = [`server CPU per ${unit.replace(/s\/s$/, '')}, idle included`, micros(whole.cpuUs)]
+  // A run that ended without a result.
   if (state.verdict) return /** @type {[string, string][]} */ ([cost, sustained, wholeTime])
   return /** @type {[string, string][]} */ ([
     cost,
@@ -175,9 +175,15 @@ const tilesOf = (about, latest) => {
 const drawTiles = () => {
   if (!state.latest || !state.about) return
   const place = elementById('tiles')
+  const { good, isQuotable = good, highlights = [] } = state.verdict ?? { good: true }
+  const tiles =
+    highlights.length > 0
+      ? highlights.map(({ label, text }) => [label, text])
+      : tilesOf(state.about, state.latest)
   place.hidden = false
+  place.classList.toggle('stale', !isQuotable)
   place.replaceChildren(
-    ...tilesOf(state.about, state.latest).map(([label, text]) =>
+    ...tiles.map(([label, text]) =>
       element('div', {}, element('dt', { textContent: label }), element('dd', { textContent: text })),
     ),
   )
