@@ -1,5 +1,5 @@
 import { withLimits } from '../lib/chart/limits.js'
-import { highest, line, overTime, sinceWarmUp, supported, timeChart } from '../lib/chart/lines.js'
+import { latencyOverTime, line, timeChart } from '../lib/chart/lines.js'
 import { latencyAxis } from '../lib/chart/parts.js'
 
 /**
@@ -15,11 +15,7 @@ export const bystander = {
   fold: 'latency',
   option: (record) => {
     const time = (/** @type {'p50' | 'p99' | 'max'} */ key) =>
-      overTime(
-        record.seconds,
-        sinceWarmUp(record, ({ bystander_us: found }) => supported(found, key)),
-        highest,
-      )
+      latencyOverTime(record, ({ bystander_us: found }) => found, key)
     return timeChart(record, {
       axis: latencyAxis('latency of a PING'),
       series: withLimits(record, /^bystander\./, [

@@ -1,4 +1,4 @@
-import { highest, line, overTime, timeChart } from '../lib/chart/lines.js'
+import { highest, line, overTime, timeChart, withPartial } from '../lib/chart/lines.js'
 import { latencyAxis } from '../lib/chart/parts.js'
 
 /**
@@ -15,7 +15,11 @@ export const fetches = {
     const time = (
       /** @type {'duration_us' | 'ids_us' | 'values_us' | 'freshness_us'} */ name,
       /** @type {'p50' | 'max'} */ key,
-    ) => overTime(record.seconds, (second) => second[name]?.[key], highest)
+    ) => {
+      const { seconds } = record
+      const figure = (/** @type {RunRecord['seconds'][number]} */ second) => second[name]?.[key]
+      return overTime(seconds, key === 'max' ? withPartial(seconds, figure, highest) : figure, highest)
+    }
     return timeChart(record, {
       axis: latencyAxis('time'),
       series: [

@@ -1,4 +1,4 @@
-import { line, overTime, timeChart, whereLong } from '../lib/chart/lines.js'
+import { line, overTime, timeChart } from '../lib/chart/lines.js'
 import { uprightAxis } from '../lib/chart/parts.js'
 
 /**
@@ -16,14 +16,8 @@ export const itemsRead = {
       axis: uprightAxis('items read/s', 'count', { min: 0 }),
       series: line(
         'items read',
-        overTime(
-          record.seconds,
-          whereLong(({ items_per_s: items }) => items),
-        ),
-        {
-          color: '@c1',
-          unit: 'count',
-        },
+        overTime(record.seconds, ({ items_per_s: items }) => items),
+        { color: '@c1', unit: 'count' },
       ),
     }),
 }

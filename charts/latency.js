@@ -1,6 +1,6 @@
 import { exactly } from '../lib/base/typed.js'
 import { withLimits } from '../lib/chart/limits.js'
-import { highest, line, overTime, sinceWarmUp, supported, timeChart, whereLong } from '../lib/chart/lines.js'
+import { latencyOverTime, line, timeChart } from '../lib/chart/lines.js'
 import { colour, latencyAxis } from '../lib/chart/parts.js'
 
 /**
@@ -16,16 +16,6 @@ const shown = exactly([
   ['max', 'max'],
 ])
 
-/**
- * A last second that is too short for percentiles has its maximum only.
- * @param {RunRecord} record
- * @param {(typeof shown)[number][0]} key
- */
-const figureOf = (record, key) => {
-  const figure = sinceWarmUp(record, ({ latency_us: found }) => supported(found?.intended, key))
-  return key === 'max' ? figure : whereLong(figure)
-}
-
 /** @type {Chart<RunRecord>} */
 export const latency = {
   name: 'latency',
@@ -38,12 +28,16 @@ export const latency = {
         record,
         /^latency(\.intended)?\./,
         shown.flatMap(([key, name], at) =>
-          line(name, overTime(record.seconds, figureOf(record, key), highest), {
-            color: colour(at),
-            dashed: key === 'max',
-            width: key === 'p99' ? 2.5 : 1.5,
-            unit: 'us',
-          }),
+          line(
+            name,
+            latencyOverTime(record, ({ latency_us: found }) => found?.intended, key),
+            {
+              color: colour(at),
+              dashed: key === 'max',
+              width: key === 'p99' ? 2.5 : 1.5,
+              unit: 'us',
+            },
+          ),
         ),
       ),
     }),

@@ -1,4 +1,4 @@
-import { line, overTime, timeChart, whereLong } from '../lib/chart/lines.js'
+import { line, overTime, timeChart, withPartial } from '../lib/chart/lines.js'
 import { uprightAxis } from '../lib/chart/parts.js'
 import { namesOfKind } from '../lib/loads/names.js'
 import { achievedRates } from '../lib/result/achieved.js'
@@ -10,6 +10,8 @@ import { achievedRates } from '../lib/result/achieved.js'
 
 /** @param {Second} second */
 const lostPerSecond = ({ items }) => items && items.failed + items.uncertain + items.dropped + items.unsettled
+
+const together = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0)
 
 /** The target rate, up to the end of the schedule. @param {RunRecord} record */
 const targetOf = ({ run, seconds }) => {
@@ -32,11 +34,8 @@ export const rate = {
     if (seconds.every(({ achieved }) => achieved === undefined)) return null // a consumer's
     const unit = `${namesOfKind(run.plan).unit}s/s`
     const rates = achievedRates(record)
-    const achieved = overTime(
-      seconds,
-      whereLong((_, at) => rates[at]),
-    )
-    const lost = overTime(seconds, lostPerSecond)
+    const achieved = overTime(seconds, (_, at) => rates[at])
+    const lost = overTime(seconds, withPartial(seconds, lostPerSecond, together))
     return timeChart(record, {
       axis: uprightAxis(unit, 'count', { min: 0, boundaryGap: [0, 0.1] }),
       series: [

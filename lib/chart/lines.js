@@ -1,5 +1,6 @@
 // Lines of charts, most of them over the time of a run: its seconds, its nodes, its events and phases.
 import { shortened } from '../base/layout.js'
+import { isPartial, shortestMs } from '../base/partial.js'
 import { isSupported } from '../base/samples.js'
 import { mean } from '../base/sums.js'
 import { axisStyle, chart, colour, legendOf, lyingAxis, marksAlone } from './parts.js'
@@ -45,9 +46,6 @@ const maxPoints = 1200
 // Width of a node's name in a legend.
 const nameWidth = 40
 
-// Counters of the system are updated every few ms: over a shorter time, rates are meaningless.
-const shortestMs = 400
-
 /**
  * @typedef {(values: number[]) => number} Merge how neighbouring seconds become one point
  * @typedef {(second: Second, at: number) => number | null | undefined} FigureOf null: a gap; undefined: no point here
@@ -57,7 +55,7 @@ const shortestMs = 400
 export const highest = (values) => Math.max(...values)
 
 /**
- * A figure over time, thinned to what a screen can show.
+ * A figure over time, thinned to what a screen can show. Partial seconds have no point.
  * @param {Second[]} seconds
  * @param {FigureOf} figure
  * @param {Merge} [merge]
@@ -69,7 +67,7 @@ export const overTime = (seconds, figure, merge = mean) => {
   const points = []
   for (let from = 0; from < seconds.length; from += width) {
     const part = seconds.slice(from, from + width)
-    const figures = part.map((second, at) => figure(second, from + at))
+    const figures = part.map((second, at) => (isPartial(second) ? undefined : figure(second, from + at)))
     if (figures.every((value) => value === undefined)) continue
     const known = figures.filter((value) => typeof value === 'number').filter(Number.isFinite)
     const atS = part[part.length - 1].at_ms / 1000
@@ -78,17 +76,28 @@ export const overTime = (seconds, figure, merge = mean) => {
   return points
 }
 
-/** A rate, where the second was long enough for one. @param {FigureOf} figure @returns {FigureOf} */
-export const whereLong = (figure) => (second, at) =>
-  second.over_ms < shortestMs ? undefined : figure(second, at)
+/**
+ * A maximum or a count, of which nothing may be lost: that of a partial second is in the point before it.
+ * @param {Second[]} seconds
+ * @param {FigureOf} figure
+ * @param {Merge} merge
+ * @returns {FigureOf}
+ */
+export const withPartial = (seconds, figure, merge) => (second, at) => {
+  const after = seconds.slice(at + 1, at + 2).filter(isPartial)
+  const known = [second, ...after]
+    .map((one, by) => figure(one, at + by))
+    .filter((value) => typeof value === 'number')
+  return known.length > 0 ? merge(known) : figure(second, at)
+}
 
 /**
- * The figure from the end of the warm-up on: a second that ends within 0.4 s after it has none.
+ * The figure from the end of the warm-up on: a second that ends within half a second after it has none.
  * @param {RunRecord} record
  * @param {(second: Second) => number | null | undefined} figure
  * @returns {typeof figure}
  */
-export const sinceWarmUp =
+const sinceWarmUp =
   ({ run }, figure) =>
   (second) =>
     second.at_ms - (run.warm_up_s ?? 0) * 1000 < shortestMs ? undefined : figure(second)
@@ -100,6 +109,18 @@ export const sinceWarmUp =
  */
 export const supported = (found, key) =>
   found && (key === 'p50' || isSupported({ count: found.samples }, key)) ? found[key] : null
+
+/**
+ * A percentile over time, or the maximum, from the end of the warm-up on.
+ * @param {RunRecord} record
+ * @param {(second: Second) => Times | null | undefined} timesIn
+ * @param {Parameters<typeof supported>[1]} key
+ */
+export const latencyOverTime = (record, timesIn, key) => {
+  const { seconds } = record
+  const figure = sinceWarmUp(record, (second) => supported(timesIn(second), key))
+  return overTime(seconds, key === 'max' ? withPartial(seconds, figure, highest) : figure, highest)
+}
 
 /** @param {Point[]} points */
 const hasFigures = (points) => points.some(([, value]) => value !== null)
@@ -147,7 +168,7 @@ export const line = (name, data, { color, dashed = false, width = 2, step = fals
 export const nodePoints = (seconds, isIt, figure) =>
   overTime(seconds, ({ nodes = [] }) => {
     const row = nodes.find(isIt)
-    if (row?.over_ms !== undefined && row.over_ms < shortestMs) return undefined
+    if (row && isPartial(row)) return undefined
     return row ? (figure(row) ?? null) : null
   })
 

@@ -191,6 +191,33 @@ test('a node that changes its role goes on as another line', () => {
   assert.equal([...roles, ...points].join(' '), 'master replica 4 4')
 })
 
+/** The usual record with one more second, of this length, with numbers unlike those before. @param {number} ms */
+const drainedFor = (ms) => {
+  const drained = sampleRecord()
+  const [last] = drained.seconds.slice(-1)
+  const p = 40_000
+  const times = /** @type {any} */ ({ p50: p, p90: p, p99: p, p999: p, max: 45_000, samples: 2000 })
+  drained.seconds.push({
+    ...{ ...last, at_ms: last.at_ms + ms, over_ms: ms, phase: 'draining', achieved: 30, bystander_us: times },
+    items: { ...last.items, failed: 7, uncertain: 0, dropped: 0, unsettled: 0 },
+    latency_us: { intended: times, service: times },
+    nodes: last.nodes?.map((row) => ({ ...row, over_ms: ms, engine_cpu_pct: 99 })),
+  })
+  return drained
+}
+
+test('a partial second has no point; its maximum and what it lost are in the point before it', () => {
+  const partial = drainedFor(499)
+  const ends = (/** @type {string} */ chart, of = partial) =>
+    linesOf(chart, of).map(({ name, data }) => [name, ...(data.at(-1).value ?? data.at(-1))].join(' '))
+  assert.deepEqual(ends('bystander'), ['p50 8 210', 'max 8 45000'])
+  assert.deepEqual(ends('latency').slice(0, 1), ['p50 8 8007'])
+  assert.deepEqual(ends('latency').slice(-1), ['max 8 45000'])
+  assert.deepEqual(ends('rate'), ['achieved 8 1000', 'target 8 1000', 'lost 8 7'])
+  for (const end of ends('cpu')) assert.match(end, / 8 [1-9]7$/)
+  assert.equal(ends('bystander', drainedFor(500))[0], 'p50 8.5 40000')
+})
+
 test('the distribution merges all seconds, rises, and ends where the counts do', () => {
   const { intended, service } = record.distribution
   assert.equal(intended[0].beyond, 1)
