@@ -1,5 +1,5 @@
 // What the charts have in common: axes with their units, legends, bars, and a change between two sides in words.
-import { count, dash } from '../base/units.js'
+import { count, dash, times } from '../base/units.js'
 import { colourCount, formatted } from './theme.js'
 
 /**
@@ -209,12 +209,20 @@ export const valuesBeside = (at, texts) => ({
 
 // A change between two sides, for charts, tables and sentences.
 
+const leastTimes = 9
+
+/** ×0.02, ×12 @param {number} ratio */
+const timesWords = (ratio) => {
+  // An interval of two rounds may be very wide.
+  if (ratio > 1e6) return '>×1,000,000'
+  if (ratio < 0.001) return '<×0.001'
+  return `×${ratio >= 1 + leastTimes ? count(ratio) : ratio < 0.0995 ? +ratio.toPrecision(2) : times(ratio)}`
+}
+
 /** +4.8 %, or ×12 from ten times on @param {number | null} change */
 export const changeWords = (change) => {
   if (change === null) return dash
-  // An interval of two rounds may be very wide.
-  if (change >= 1e6) return '>×1,000,000'
-  if (change >= 9) return `×${count(1 + change)}`
+  if (change >= leastTimes) return timesWords(1 + change)
   const pct = change * 100
   const digits = Math.abs(pct) < 9.995 ? 1 : 0
   const shown = Math.abs(pct).toFixed(digits)
@@ -230,11 +238,18 @@ export const differenceWords = ({ figure, difference }, value) =>
     ? changeWords(value)
     : signed(formatted(figure.unit, Math.abs(value)), value)
 
+/** Both ends of an interval in one unit: −4.8 % to +3.1 %, or ×0.02 to ×14. @param {number} low @param {number} high */
+export const rangeWords = (low, high) => {
+  const shown = high >= leastTimes ? (/** @type {number} */ end) => timesWords(1 + end) : changeWords
+  return `${shown(low)} to ${shown(high)}`
+}
+
 /** @param {Row} row */
-export const intervalWords = (row) =>
-  row.difference.low === null
-    ? dash
-    : `${differenceWords(row, row.difference.low)} to ${differenceWords(row, row.difference.high)}`
+export const intervalWords = (row) => {
+  const { low, high, relative } = row.difference
+  if (low === null || high === null) return dash
+  return relative ? rangeWords(low, high) : `${differenceWords(row, low)} to ${differenceWords(row, high)}`
+}
 
 /** 3 % @param {number} effect */
 export const effectWords = (effect) => `${+(effect * 100).toPrecision(3)} %`

@@ -1,6 +1,6 @@
 // What a comparison comes to, in sentences. Pure.
 import { plainText } from '../base/units.js'
-import { changeWords, differenceWords, effectWords, intervalWords } from '../chart/parts.js'
+import { changeWords, differenceWords, effectWords, intervalWords, rangeWords } from '../chart/parts.js'
 import { shownFigure } from '../report/cells.js'
 
 /**
@@ -26,7 +26,7 @@ export const bestWords = ({ effect }, { order, best, alike }) => {
     return isAll
       ? `none, no two differ by more than ${effectWords(effect)}`
       : `${joined(best, 'and')}, which do not differ by more than ${effectWords(effect)}`
-  return isAll ? 'no significant difference' : `${joined(best, 'or')}, no significant difference`
+  return isAll ? 'cannot tell' : `${joined(best, 'or')}, cannot tell which`
 }
 
 /** The headline metric in a sentence. @param {Comparison} comparison @param {Rank} rank */
@@ -48,8 +48,8 @@ const rankHeadline = (comparison, rank) => {
     return `By ${figure.title}, ${names} do not differ by more than ${effectWords(comparison.effect)}${best.length < order.length ? `, and are the best of ${order.length}` : ''}: ${values}.`
   const more = 'More or longer runs show smaller differences.'
   return best.length === order.length
-    ? `No significant difference between ${joined(best, 'and')} by ${figure.title}. ${more}`
-    : `The best of ${order.length} by ${figure.title} is ${names}: ${values}; no significant difference. ${more}`
+    ? `Cannot tell which of ${joined(best, 'and')} is best by ${figure.title}. ${more}`
+    : `The best of ${order.length} by ${figure.title} is ${names}, cannot tell which: ${values}. ${more}`
 }
 
 /** The conclusion of more than two sides. @param {Comparison} comparison */
@@ -83,7 +83,7 @@ const headline = ({ baseline, other, effect }, row) => {
   if (verdict === 'same')
     return `${b} and ${a} do not differ${row.difference.relative ? ` by more than ${effectWords(effect)}` : ''}: ${found}.`
   if (verdict === 'unclear')
-    return `No significant difference between ${b} and ${a}: ${found}. Only changes above ${differenceWords(row, detectable).replace('+', '')} are detectable; more or longer runs show smaller ones.`
+    return `Cannot tell whether ${b} is better or worse than ${a}: ${found}. Only changes above ${differenceWords(row, detectable).replace('+', '')} are detectable; more or longer runs show smaller ones.`
   return `${b} is ${verdict} than ${a}: ${found}.`
 }
 
@@ -122,9 +122,9 @@ export const rulingWords = (ruling) => {
   const interval =
     value === null
       ? ' (not measured on both sides)'
-      : low === null
+      : low === null || high === null
         ? ' (one run: a point without an interval)'
-        : ` (${shown(low)} to ${shown(high)})`
+        : ` (${ruling.relative ? rangeWords(low, high) : `${shown(low)} to ${shown(high)}`})`
   const word = { passed: 'passed', failed: 'FAILED', unclear: 'cannot tell' }[outcome]
   const advice =
     outcome === 'unclear' && value !== null ? '; the interval includes the limit, more rounds narrow it' : ''

@@ -273,21 +273,17 @@ const tablesOfRows = (comparison, rows, title) => {
   ]
 }
 
-const wordOf = { better: 'Better', worse: 'Worse', same: 'No difference', unclear: 'Cannot tell' }
+const wordOf = { better: 'Better', worse: 'Worse', same: 'No difference', unclear: 'Answer' }
 
 /** @param {CompareAnswer['conclusions'][number]} conclusion */
 const concluded = ({ label, text }) => `${label ? `${label}: ` : ''}${text}`
 
-/** @param {CompareAnswer['metrics'][number]} metric */
-const isClear = ({ low, verdict }) => low !== null && (verdict === 'better' || verdict === 'worse')
-
 /** @param {CompareAnswer} answer */
 const verdictOf = ({ valid = true, thresholds, ranks, metrics, conclusions }) => {
   const failed = thresholds.some(({ outcome }) => outcome === 'failed')
-  const [first, ...others] = ranks ? [] : metrics.filter(({ primary }) => primary)
+  const [first] = ranks ? [] : metrics.filter(({ primary }) => primary)
   const good = valid && !failed && (thresholds.length > 0 || first?.verdict !== 'worse')
-  const isOpen = first?.verdict === 'unclear' && others.some(isClear)
-  const word = first?.verdict && first.low !== null && !isOpen ? wordOf[first.verdict] : 'Answer'
+  const word = first?.verdict && first.low !== null ? wordOf[first.verdict] : 'Answer'
   return {
     good,
     neutral: good && thresholds.length === 0 && first?.verdict !== 'better',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { rangeWords } from '../../lib/chart/parts.js'
 import { comparisonOf } from '../../lib/compare/comparison.js'
 import { compareDocument } from '../../lib/compare/document.js'
 import { gateExitCode } from '../../lib/compare/gates.js'
@@ -235,10 +236,24 @@ test('ten times and more is shown in times, and an unclear comparison says what 
   const [wildA, wildB, many] = await Promise.all(sides)
   const text = textOf(comparisonOf(wildA, wildB, []), { columns: 300 })
   const unclear =
-    /^No significant difference between wild-b.* Only changes above 720 % are detectable; more or longer runs/m
+    /^Cannot tell whether wild-b.* is better or worse than wild-a.* Only changes above 720 % are detectable; more or longer runs/m
   assert.match(text, unclear)
   assert.match(textOf(comparisonOf(wildA, many, [])), /server\.cpu_us_per_item .* ×50 /)
 })
+
+const intervals = `-0.048 0.031 -> −4.8 % to +3.1 %
+-0.98 8.99 -> −98 % to +899 %
+-0.98 13 -> ×0.02 to ×14
+-0.5 9 -> ×0.50 to ×10
+0.2 13 -> ×1.20 to ×14
+12 29 -> ×13 to ×30
+-0.99999 2e6 -> <×0.001 to >×1,000,000`
+for (const line of intervals.split('\n'))
+  test(`both ends of an interval have one unit: ${line}`, () => {
+    const [ends, shown] = line.split(' -> ')
+    const [low, high] = ends.split(' ').map(Number)
+    assert.equal(rangeWords(low, high), shown)
+  })
 
 test('experiments are compared row by row; a row of one side only is named, and a threshold on it cannot be judged', async () => {
   const ours = sampleExperiment()

@@ -102,7 +102,7 @@ test('the best are named, with those that cannot be told from them or are as goo
   assert.deepEqual([noisy.ranks?.[0].best, noisy.ranks?.[0].alike], [['list', 'stream'], false])
   assert.equal(isDecided(noisy), false)
   const expected =
-    /The best of 4 by server CPU per item, idle included is list or stream: .*; no significant difference\. More or longer/
+    /The best of 4 by server CPU per item, idle included is list or stream, cannot tell which: .*\. More or longer/
   assert.match(lineOf(noisy), expected)
   const one = compared(turnsOf([10, 7, 9, 12], { noise: 0.002, next: normals(3) })).comparison
   const wanted =
