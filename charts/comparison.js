@@ -1,4 +1,3 @@
-import { mean } from '../lib/base/sums.js'
 import {
   axisStyle,
   changeWords,
@@ -58,9 +57,9 @@ const limitsOf = ({ rulings }, rows) => {
       ]
 }
 
-/** The means of both sides: 10.0 µs → 11.0 µs @param {Row} row */
-const absoluteWords = ({ figure, a, b }) =>
-  [a, b].map((values) => formatted(figure.unit, mean(values))).join(' → ')
+/** Both sides, as the tables have them: 10.0 µs → 11.0 µs @param {Row} row */
+const absoluteWords = ({ figure, difference: { centreA, centreB } }) =>
+  [centreA, centreB].map((value) => formatted(figure.unit, value)).join(' → ')
 
 /** @param {Row} row @param {number} effect */
 const shortVerdict = (row, effect) => verdictWords(row, effect).replace(/ beyond.*/, '')
@@ -91,7 +90,7 @@ const reachOf = (comparison, rows, limits) => {
 export const forest = {
   name: 'changes',
   title: 'Changes',
-  note: 'Large dots are the changes with their 95 % interval, small dots the rounds. Changes within the shaded band are too small to matter. On the scale ×2 and ×1/2 are equally far from ×1. An interval without a bar at its end reaches beyond the picture.',
+  note: 'Large dots are the changes with their 95 % interval, small dots the rounds. Changes within the shaded band are too small to matter. On the scale ×2 and ×1/2 are equally far from ×1. Beyond the picture are the end of an interval without a bar, and rounds at an arrow, which has their number.',
   option: (comparison) => {
     const rows = shownRows(comparison)
     if (rows.length === 0) return null
@@ -100,13 +99,7 @@ export const forest = {
     const limits = limitsOf(comparison, rows)
     const reach = reachOf(comparison, rows, limits)
     const band = +Math.log1p(comparison.effect).toFixed(5)
-    const rounds = rows.flatMap((row, at) =>
-      changesOf(comparison, row).map((change, round) => ({
-        value: [change, at],
-        detail: `round ${round + 1}`,
-      })),
-    )
-    const inside = rounds.filter(({ value: [change] }) => Math.abs(change) <= reach)
+    const rounds = rows.flatMap((row, at) => roundsIn(changesOf(comparison, row), at, reach))
     const series = [
       {
         type: 'scatter',
@@ -126,7 +119,7 @@ export const forest = {
           data: [[{ xAxis: -band }, { xAxis: band }]],
         },
       },
-      ...roundDots(inside, '@c2', withoutEmphasis),
+      ...roundDots(rounds, '@c2', withoutEmphasis),
       ...limits,
     ]
     const names = namesAxis(
@@ -162,6 +155,35 @@ export const forest = {
       ],
     })
   },
+}
+
+/** The rounds of a row: a dot each, and at an edge one arrow for those beyond. @param {number[]} changes @param {number} at @param {number} reach @returns {Option[]} */
+const roundsIn = (changes, at, reach) => {
+  const all = changes.map((change, round) => ({ value: [change, at], detail: `round ${round + 1}` }))
+  const arrows = [-1, 1].flatMap((side) => {
+    const beyond = all.filter(({ value: [change] }) => change * side > reach)
+    if (beyond.length === 0) return []
+    return [
+      {
+        value: [side * reach * 0.97, at],
+        beyond: 'beyond the picture',
+        detail: beyond
+          .map(({ value: [change], detail }) => `${detail}: ${changeWords(Math.expm1(change))}`)
+          .join(', '),
+        symbol: 'triangle',
+        symbolSize: 9,
+        symbolRotate: -90 * side,
+        label: {
+          show: beyond.length > 1,
+          formatter: String(beyond.length),
+          position: side > 0 ? 'left' : 'right',
+          color: '@muted',
+          fontSize: 11,
+        },
+      },
+    ]
+  })
+  return [...all.filter(({ value: [change] }) => Math.abs(change) <= reach), ...arrows]
 }
 
 /** @param {Row[]} rows @param {number} reach */

@@ -194,7 +194,6 @@ export const valuesBeside = (at, texts) => ({
       color: '@ink',
       fontSize: 12,
       lineHeight: 15,
-      // A narrow page leaves out the second line.
       formatter: lines.filter(Boolean).join('\n'),
     },
   })),

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { forest, runsInOrder } from '../../charts/comparison.js'
 import { answerFilesIn } from '../../lib/answers/index.js'
 import { faultIn } from '../../lib/base/json-schema.js'
+import { formatted } from '../../lib/chart/theme.js'
 import { benchmarkData, junit } from '../../lib/compare/ci.js'
 import { comparisonOfRounds } from '../../lib/compare/comparison.js'
 import { compareDocument, comparisonIn } from '../../lib/compare/document.js'
@@ -202,6 +203,9 @@ test('the forest plot is logarithmic, with a dot a round, the limit, and whisker
   assert.equal(named('round').data.length, 6 * 3)
   const value = [+Math.log(1.05).toFixed(5), 0]
   assert.deepEqual(named('threshold').data, [{ value, detail: limit }])
+  const { centreA, centreB } = comparison.rows[0].difference
+  const both = [centreA, centreB].map((value) => formatted('us', value)).join(' → ')
+  assert.ok(option.yAxis.data[0].endsWith(`\n${both}`), option.yAxis.data[0])
   assert.equal(option.xAxis.min, -option.xAxis.max)
   for (const [low, high] of named('change').markLine.data)
     for (const { coord } of [low, high]) assert.ok(Math.abs(coord[0]) <= option.xAxis.max)
@@ -211,6 +215,21 @@ test('the forest plot is logarithmic, with a dot a round, the limit, and whisker
     data.map((/** @type {number[]} */ [at]) => at).join(' '),
   )
   assert.deepEqual(places, ['1 4 6 7 9 12', '2 3 5 8 10 11'])
+})
+
+test('rounds beyond the forest plot are an arrow at its edge, with their number', () => {
+  const comparison = comparisonOf(1)
+  const [row] = comparison.rows
+  row.b = row.a.map((value, at) => value * [50, 40, 1, 1, 1, 1 / 30][at])
+  const { series, xAxis } = forest.option(comparison) ?? assert.fail()
+  const { data } = series.find((/** @type {any} */ each) => each.name === 'round')
+  const own = data.filter((/** @type {any} */ { value }) => value[1] === 0)
+  assert.equal(own.length, 5)
+  const [left, right] = own.filter((/** @type {any} */ { symbol }) => symbol === 'triangle')
+  assert.ok(left.value[0] > xAxis.min && left.value[0] < 0 && right.value[0] < xAxis.max)
+  assert.deepEqual([left.detail, left.label.show], ['round 6: −97 %', false])
+  assert.equal(right.detail, 'round 1: ×50, round 2: ×40')
+  assert.deepEqual([right.label.show, right.label.formatter], [true, '2'])
 })
 
 test('the page says first what was found, then shows it, and folds the rest', () => {

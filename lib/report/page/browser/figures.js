@@ -30,7 +30,9 @@ const tooltipFormatter = (option) => (/** @type {Option['points']} */ points) =>
       'tr',
       {},
       element('td', {}, swatch, seriesName),
-      element('td', { textContent: `${valueFormatter(figure)}${data?.detail ? ` (${data.detail})` : ''}` }),
+      element('td', {
+        textContent: `${data?.beyond ?? valueFormatter(figure)}${data?.detail ? ` (${data.detail})` : ''}`,
+      }),
     )
   })
   return element('div', {}, element('strong', { textContent: title }), element('table', {}, ...rows))
@@ -39,6 +41,16 @@ const tooltipFormatter = (option) => (/** @type {Option['points']} */ points) =>
 // What a chart has beside its plot.
 const edgesPx = 90
 const narrowPx = 500
+// Of the values beside a narrow picture: a word wide, and a row has room for three lines.
+const besidePx = 76
+const mostLines = 3
+
+/** A value and its words, a word a line; the value alone where there is no room. @param {string} text */
+const narrowed = (text) => {
+  const [value, ...words] = text.split('\n')
+  const lines = [value, ...words.flatMap((line) => line.split(' '))]
+  return lines.length > mostLines ? value : lines.join('\n')
+}
 
 /** The option as this page, this theme and this width want it. @param {Option} raw @param {number} width */
 const pageOption = (raw, width) => {
@@ -64,10 +76,9 @@ const pageOption = (raw, width) => {
     })
     if (width < narrowPx) {
       option.xAxis.splitNumber = 3
-      // There is room for the first line of the values beside the picture.
-      option.grid.right = Math.min(option.grid.right, 60)
+      option.grid.right = Math.min(option.grid.right, besidePx)
       for (const { label } of option.series.flatMap((/** @type {Option} */ { data }) => data.filter(Boolean)))
-        if (typeof label?.formatter === 'string') label.formatter = label.formatter.split('\n')[0]
+        if (typeof label?.formatter === 'string') label.formatter = narrowed(label.formatter)
     }
   }
   if (!lying && width < narrowPx) {
