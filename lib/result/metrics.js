@@ -105,6 +105,8 @@ const inFull = (name) =>
     .replace(/^latency\.(?=p\d|max$)/, 'latency.intended.')
     .replace(/^hit_rate$/, 'cache.hit_pct')
 
+const inShort = (/** @type {string} */ name) => name.replace(/^latency\.intended\./, 'latency.')
+
 /**
  * The figure of that name, with or without the units of its sections. One of a model's own comes last: `latency.p99` would be it.
  * @param {string} name @returns {MeasureRow}
@@ -112,7 +114,7 @@ const inFull = (name) =>
 export const measureNamed = (name) => {
   const figure = byName.get(bare(name)) ?? byName.get(inFull(name)) ?? ownMeasure(name)
   if (figure) return figure
-  const names = METRICS.map((known) => known.name)
+  const names = METRICS.flatMap((known) => [known.name, inShort(known.name)])
   // For p99 this is the first name that ends so, which usually is the latency from the due time.
   const hint = didYouMean(name, names) || ' (millrace metrics lists them)'
   throw new OptionError(`no metric is called '${name.slice(0, 60)}'${hint}`)

@@ -384,6 +384,7 @@ const bad = rowsOf(`
 --host h --sentinel m --cluster | --host h --ask-password --password-file f -> $2 and $3 exclude each other
 --host h --sentinel-password s -> --sentinel-password needs --sentinel
 --threshold items.faild<1 -> --threshold items.faild<1: no metric is called 'items.faild'; did you mean items.failed?
+--threshold latncy.p99<20ms -> no metric is called 'latncy.p99'; did you mean latency.p99?
 --threshold p99<20ms -> no metric is called 'p99'; did you mean latency.intended.p99?
 --threshold cpu_us_per_item<5 -> did you mean server.cpu_us_per_item?
 --threshold server.cpu_us_per_item<+5% -> only millrace diff and compare have two sides
