@@ -196,6 +196,14 @@ export const typedLine = (argv, own) => {
   }
 }
 
+/** The first word is none of the commands that follow a name, or is missing. @param {string | undefined} word @param {readonly string[]} names */
+export const unknownAction = (word, names) =>
+  new OptionError(
+    word === undefined
+      ? `a command is missing: ${names.join(', ')} (see --help)`
+      : `'${shown(word)}' is no command: ${names.join(', ')} (see --help)`,
+  )
+
 // A word that no option takes may be a password, or the rest of one with a blank in it.
 /** @param {Pick<Typed, 'words' | 'behind'>} typed @param {number} [taken] how many words the command takes */
 export const refuseWords = ({ words, behind }, taken = 0) => {

@@ -237,6 +237,8 @@ compare default strategy=nonsense -> --strategy
 compare default default --gate never -> ^--gate must be one of strict, lenient, not 'never'$
 experiment -> a command is missing
 experiment lisst -> 'lisst' is no command
+fleet -> ^a command is missing: status, watch, serve, report, stop, files
+fleet foo -> ^'foo' is no command: status, watch, serve, report, stop, files
 experiment list extra -> ^unexpected word on the command line \(not shown
 experiment run -> run needs an id, a path, or --all
 experiment run list --all -> ids or --all, not both

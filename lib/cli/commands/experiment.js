@@ -20,7 +20,7 @@ import { seriesProgress, spanWords } from '../../experiments/progress.js'
 import { published } from '../../experiments/published.js'
 import { runMatrix } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
-import { refuseWords } from '../../options/command-line.js'
+import { refuseWords, unknownAction } from '../../options/command-line.js'
 import { missingFor } from '../../report/draw.js'
 import { experiment as kit } from '../../report/experiment.js'
 import { reportRun } from '../../report/write-report.js'
@@ -262,6 +262,8 @@ const run = async (asked, words) => {
   return isMeasured ? ExitCode.done : ExitCode.invalid
 }
 
+const actions = ['list', 'show', 'run']
+
 /** @type {Command} */
 export const command = {
   about: {
@@ -281,7 +283,7 @@ Ctrl-C ends an experiment with the runs it has; --resume continues it. Exit code
   passed: targetOptions,
   isPrivate: true,
   takesWords: true,
-  words: () => ['list', 'show', 'run', ...experimentIds()],
+  words: () => [...actions, ...experimentIds()],
   work: async (asked) => {
     const [word, ...words] = asked.typed.words
     if (word === 'list') {
@@ -290,10 +292,6 @@ Ctrl-C ends an experiment with the runs it has; --resume continues it. Exit code
     }
     if (word === 'show') return show(words)
     if (word === 'run') return run(asked, words)
-    throw new OptionError(
-      word === undefined
-        ? 'a command is missing: list, show, run (see --help)'
-        : `'${plainText(word).slice(0, 40)}' is no command: list, show, run (see --help)`,
-    )
+    throw unknownAction(word, actions)
   },
 }

@@ -9,7 +9,7 @@ import { certain, entryOf, exactly } from '../../base/typed.js'
 import { several } from '../../base/units.js'
 import { controlOf, openControl, stopsInMs } from '../../fleet/control.js'
 import { runsOn, statusOf } from '../../fleet/status.js'
-import { refuseWords } from '../../options/command-line.js'
+import { refuseWords, unknownAction } from '../../options/command-line.js'
 import { fleetLine, fleetScreen } from '../../report/fleet-live.js'
 import { runText } from '../../report/text.js'
 import { controlPlace } from '../../run/fleet.js'
@@ -267,8 +267,7 @@ export const command = {
       await awsFilesOf({ words, separator, settings, as })
       return ExitCode.done
     }
-    if (!actions.some((name) => name === action))
-      throw new OptionError(`a command is missing: ${as} ${all.join('|')} RUN --control URL`)
+    if (!actions.some((name) => name === action)) throw unknownAction(action, all)
     if (!settings.control) throw new OptionError(`${as} ${action} needs --control URL`)
     refuseWords({ words: words.slice(2), behind: behind.slice(2) })
     if (run === undefined && action !== 'status')
