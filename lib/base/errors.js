@@ -1,4 +1,5 @@
 // One class for each cause; lib/cli turns them into a line and an exit code.
+import { plainText } from './units.js'
 
 export const ExitCode = Object.freeze({
   done: 0,
@@ -32,6 +33,19 @@ export class OptionError extends MillraceError {
   constructor(message, { cause } = {}) {
     super('OPTION', message, { cause, exitCode: ExitCode.options })
   }
+}
+
+/**
+ * A file that the user named cannot be read.
+ * @param {string} path
+ * @param {unknown} cause
+ * @param {string} [option] that named it
+ */
+export const unreadable = (path, cause, option) => {
+  const { code, message } = errorOf(cause)
+  const why =
+    code === 'ENOENT' ? ': there is no such file' : ` (${plainText(code ?? message.split('\n', 1)[0])})`
+  return new OptionError(`${option ? `${option}: ` : ''}cannot read ${plainText(path)}${why}`, { cause })
 }
 
 /** The target cannot be used: unreachable, closed, too small, taken, or without a needed command. */

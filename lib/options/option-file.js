@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { DEFAULT_MAX_MEMBERS, namesOf } from '../../settings.js'
 import { didYouMean } from '../base/did-you-mean.js'
-import { errorOf, OptionError } from '../base/errors.js'
+import { errorOf, OptionError, unreadable } from '../base/errors.js'
 import { plainText } from '../base/units.js'
 import { names, namesOfKind } from '../loads/names.js'
 import { typedLifetime } from '../traffic/lifetimes.js'
@@ -24,8 +24,7 @@ const textOf = (path) => {
   try {
     return readFileSync(statSync(path).isDirectory() ? join(path, 'run.json') : path, 'utf8')
   } catch (cause) {
-    const { code } = errorOf(cause)
-    throw new OptionError(`--file: cannot read ${plainText(path)} (${code})`, { cause })
+    throw unreadable(path, cause, '--file')
   }
 }
 

@@ -1,7 +1,7 @@
 // How a target lets us in: name, password, certificates.
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { errorOf, OptionError } from '../base/errors.js'
+import { errorOf, OptionError, unreadable } from '../base/errors.js'
 
 /**
  * @import { SecureContextOptions } from 'node:tls'
@@ -16,8 +16,7 @@ const fileFor = (path, option) => {
   try {
     return readFileSync(path)
   } catch (cause) {
-    const { code } = errorOf(cause)
-    throw new OptionError(`${option}: cannot read ${path} (${code})`, { cause })
+    throw unreadable(path, cause, option)
   }
 }
 

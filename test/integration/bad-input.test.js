@@ -63,7 +63,7 @@ const refused = rowsOf(String.raw`
 2 -> WRITE --out $OWN/${'x'.repeat(300)} -> ^--out \S+: the folder cannot be written \(ENAMETOOLONG\)$
 2 -> WRITE --run mine --out $OWN -> ^--run mine: results of that name exist in
 2 -> READ --out $OWN/file -> ^--out \S+: the folder cannot be written
-2 -> REDIS_PASSWORD= WRITE --password-file /nowhere -> ^--password-file: cannot read /nowhere \(ENOENT\)$
+2 -> REDIS_PASSWORD= WRITE --password-file /nowhere -> ^--password-file: cannot read /nowhere: there is no such file$
 2 -> REDIS_PASSWORD= WRITE --password-file $OWN/secret -> ^--password-file: the first line of \S+ is empty$
 2 -> WRITE --tls --ca $OWN/file -> ^--ca: no certificate in \S+file$
 2 -> WRITE --tls --cert $OWN/bad.pem --key $KEY -> ^--cert: no certificate that can be read in \S+bad.pem
@@ -92,7 +92,7 @@ const refused = rowsOf(String.raw`
 const refusedWhole = rowsOf(String.raw`
 2 -> MILLRACE_NO_DOTENV= -> ^\.env cannot be read \(EISDIR\)
 2 -> REDIS_PASSWORD= --ask-password -> ^--ask-password needs a terminal
-2 -> --tls --ca ca.pem -> ^--ca: cannot read ca\.pem \(ENOENT\)$
+2 -> --tls --ca ca.pem -> ^--ca: cannot read ca\.pem: there is no such file$
 3 -> NONE PATH=/nowhere -> ^no redis-server or valkey-server in PATH: install one \(Debian.*Amazon Linux.*macOS
 2 -> NONE TMPDIR=/nowhere -> ^TMPDIR /nowhere: no folder for local servers can be made
 `)

@@ -28,8 +28,12 @@ test('a time without a unit is seconds', () => {
 
 test('a file that is not there is named as it was typed: by the option, or as a word', () => {
   const typedOf = (/** @type {string} */ line) => typedLine(line.split(' '), command.options)
-  assert.throws(() => fileIn(typedOf('none.yaml')), { message: 'cannot read none.yaml (ENOENT)' })
-  assert.throws(() => requestOf('--model none.yaml'), { message: '--model: cannot read none.yaml (ENOENT)' })
+  assert.throws(() => fileIn(typedOf('none.yaml')), {
+    message: 'cannot read none.yaml: there is no such file',
+  })
+  assert.throws(() => requestOf('--model none.yaml'), {
+    message: 'cannot read none.yaml: there is no such file',
+  })
 })
 
 test('a cell in words: one of a thing is singular', () => {

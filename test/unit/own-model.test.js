@@ -320,6 +320,6 @@ test('a mistake in a file is one line with the file and the line', (t) => {
     writeFileSync(path, text)
     assertRefused(() => loadModel(path), message, file.endsWith('.txt') ? '' : path)
   }
-  const unreadable = '^--model: cannot read /nowhere/feed\\.yaml \\(ENOENT\\)$'
+  const unreadable = '^cannot read /nowhere/feed\\.yaml: there is no such file$'
   assertRefused(() => loadModel('/nowhere/feed.yaml'), unreadable)
 })

@@ -400,7 +400,7 @@ test('a replay needs one file with a rate, and a percentage', () => {
     ['20k', [shop], /^--rate 20k: must be from 1% to 10000%/],
     ['100%', [], /^which workload\?/],
     ['100%', [shop, 'word'], hidden],
-    ['100%', ['none.yaml'], 'cannot read none.yaml (ENOENT)'],
+    ['100%', ['none.yaml'], 'cannot read none.yaml: there is no such file'],
     ['100%', [shop], /shop\.yaml has no run with a rate; play it with millrace write --model$/],
   ])) {
     const typed = { words, behind: ['', '--password'], options: new Map() }

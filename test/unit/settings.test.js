@@ -434,10 +434,12 @@ redis://h redis://g | --url redis://h redis://g -> --url is given twice
 --uri http://h -> --url must be redis://
 --host h --cacert f -> --ca needs --tls
 --duration 1m30 | --duration 30s1m -> $1 must be a time
---file /nowhere.yaml -> --file: cannot read /nowhere.yaml (ENOENT)
+--file /nowhere.yaml -> --file: cannot read /nowhere.yaml: there is no such file
 -h cache -p 6379 -> -h prints the help; give the server with --host
 redis://h --host g -> --url and --host exclude each other
 foo | -- -q -> unexpected word on the command line (not shown: it may be a password)
+./nofile.yaml | -q 5 ./nofile.yaml -> cannot read ./nofile.yaml: there is no such file
+ab/cd -> unexpected word on the command line (not shown: it may be a password)
 -a 0 -> --agent must be a number, a range such as 2-4, all or auto, not '0'
 -a 4-2 -t 8 -> not '4-2'
 --prefix {x} -> --prefix must be up to 100 characters without blanks and braces

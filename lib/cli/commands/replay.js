@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { optionsOf, ownOptions } from '../../../settings.js'
-import { errorOf, OptionError } from '../../base/errors.js'
+import { OptionError, unreadable } from '../../base/errors.js'
 import { plainText } from '../../base/units.js'
 import { refuseWords } from '../../options/command-line.js'
 import { settingsOf } from '../../options/read-settings.js'
@@ -46,11 +46,7 @@ const runIn = (path) => {
     const { run = {}, mix = [] } = parse(readFileSync(path, 'utf8'), { logLevel: 'error' }) ?? {}
     return { ...run, mix }
   } catch (cause) {
-    const { code, message } = errorOf(cause)
-    throw new OptionError(
-      `cannot read ${plainText(path)} (${plainText(code ?? message.split('\n', 1)[0])})`,
-      { cause },
-    )
+    throw unreadable(path, cause)
   }
 }
 

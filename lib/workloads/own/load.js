@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, extname, resolve } from 'node:path'
 import { didYouMean } from '../../base/did-you-mean.js'
-import { errorOf, MillraceError, OptionError } from '../../base/errors.js'
+import { errorOf, MillraceError, OptionError, unreadable } from '../../base/errors.js'
 import { firstFault } from '../../base/json-schema.js'
 import { exactly } from '../../base/typed.js'
 import { bytes, plainText } from '../../base/units.js'
@@ -300,8 +300,8 @@ const largestYaml = 250_000
 /** @param {string} path */
 const isYaml = (path) => readers[extname(path)] === modelOfYaml
 
-/** @param {string} path @param {string} option that named it, with ': '; empty: it was a word of the line */
-const textIn = (path, option) => {
+/** @param {string} path */
+const textIn = (path) => {
   try {
     const { size } = statSync(path)
     if (isYaml(path) && size > largestYaml)
@@ -311,8 +311,7 @@ const textIn = (path, option) => {
     return readFileSync(path, 'utf8')
   } catch (cause) {
     if (cause instanceof OptionError) throw cause
-    const { code } = errorOf(cause)
-    throw new OptionError(`${option}cannot read ${plainText(path)} (${code})`, { cause })
+    throw unreadable(path, cause)
   }
 }
 
@@ -350,12 +349,7 @@ export const loadModel = (source, option = '--model: ') => {
   const path = areReads ? source.slice(0, -onlyReads.length) : source
   const read = readers[extname(path)]
   if (!read) throw new OptionError(`${option}${plainText(path)} is not a .js or .yaml file`)
-  const { declared, place } = read(
-    path,
-    textIn(path, option),
-    basename(path, extname(path)).toLowerCase(),
-    areReads,
-  )
+  const { declared, place } = read(path, textIn(path), basename(path, extname(path)).toLowerCase(), areReads)
   if (areReads && declared.mix === null)
     throw new OptionError(`${option}${plainText(path)} has no mix, of which only the reads are to be sent`)
   return registered(declared, place, { model: source })
