@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { ExitCode } from '../../lib/base/errors.js'
 import { faultIn } from '../../lib/base/json-schema.js'
 import { compare } from '../../lib/compare/report.js'
 import { testEnvironment } from '../../scripts/test.js'
@@ -71,4 +72,21 @@ test('a side has its own server configuration, and --dry-run says how long it ta
     /^config\.appendonly=yes against default\. 2 cells, 20 rounds: about [\dhmins ]+, fewer .* \(it looks after 6, 8, .*20\)\n$/,
   )
   assert.match(many.stdout, /^list, stream, set against sorted-set\. 4 cells, 4 rounds: about \d+ (h|min)/)
+})
+
+test('an earlier comparison that was refused before its first run is not mentioned; one with a run is', async (t) => {
+  const out = ownFolder(t, 'earlier')
+  const line = `compare list set -q 500 --rounds 2 --url redis://127.0.0.1:1 --out ${out}`
+  const refused = async () => {
+    const { code, stderr } = await runCommand(t, line, { out: false })
+    assert.equal(code, ExitCode.target, stderr)
+    assert.match(stderr, /nothing listens there/)
+    return /starting over.*/.exec(stderr)?.[0] ?? ''
+  }
+  assert.equal(await refused(), '')
+  assert.equal(await refused(), '')
+  const [first] = readdirSync(out).sort()
+  writeFileSync(join(out, first, 'turns.ndjson'), `${JSON.stringify({ cell: 'a', round: 1, legs: [{}] })}\n`)
+  const said = `starting over: the rounds of 1 earlier comparison of these sides in ${out} do not count`
+  assert.equal(await refused(), said)
 })

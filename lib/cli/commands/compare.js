@@ -1,5 +1,6 @@
 // `millrace compare A B ...`: runs the sides in turn, and says what differs and how sure that is.
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { optionsOf, ownOptions } from '../../../settings.js'
 import { programsEnv } from '../../base/child.js'
 import { ExitCode, OptionError } from '../../base/errors.js'
@@ -24,6 +25,7 @@ import {
 import { roundsOf } from '../../compare/rounds.js'
 import { serverPoolOf, shownTarget } from '../../experiments/experiment-servers.js'
 import { optionWords, typedWords } from '../../experiments/options.js'
+import { linesOf } from '../../experiments/programs.js'
 import { seriesProgress, spanWords } from '../../experiments/progress.js'
 import { runTurns } from '../../experiments/runner.js'
 import { openMatrix } from '../../experiments/store.js'
@@ -110,10 +112,13 @@ const requestOf = (typed) => {
   return { sides, common, given, cells: sides.map((side) => cellOf(side, side.id, common)) }
 }
 
-/** @param {string} outDir @param {string} id */
+/** Comparisons of these sides that came to a run. @param {string} outDir @param {string} id */
 const earlierOf = async (outDir, id) => {
   const names = await readdir(outDir).catch(() => [])
-  return names.filter((name) => name.endsWith(`-${id}`) || name.includes(`-${id}-`)).sort()
+  const own = names.filter((name) => name.endsWith(`-${id}`) || name.includes(`-${id}-`)).sort()
+  const turnsOf = (/** @type {string} */ name) => linesOf(join(outDir, name, 'turns.ndjson')).catch(() => [])
+  const turns = /** @type {any[][]} */ (await Promise.all(own.map(turnsOf)))
+  return own.filter((_, at) => turns[at].some(({ legs }) => legs.length > 0))
 }
 
 /**
