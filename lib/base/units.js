@@ -106,6 +106,9 @@ export const plainData = (data) => {
   return plain
 }
 
+/** Parts of a text in turn without and with an option, which is not broken at its hyphens. @param {string} text */
+export const partedAtOptions = (text) => text.split(/(?<![\w-])(--?[a-z][a-z-]*)(?![\w-])/i)
+
 /** Between facts; a line may break here. */
 export const gap = ' · '
 

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
+import { partedAtOptions } from '../../lib/base/units.js'
+import { pageOf } from '../../lib/report/page/page.js'
 import { runSections } from '../../lib/report/run-sections.js'
 import { runText, summaryOf } from '../../lib/report/text.js'
 import { resultDocument } from '../../lib/result/document.js'
 import { withThresholds } from '../../lib/result/thresholds.js'
+import { sampleRecord } from '../helpers/sample-record.js'
 import { sampleParts } from '../helpers/sample-run.js'
 import { rowsOf } from '../helpers/table.js'
 
@@ -448,5 +451,20 @@ test('the end of every stored run, and of bad ones, has at most twelve lines', (
     const lines = runText(run, { report: 'results/a/report.html' }).trimEnd().split('\n')
     assert.ok(lines.length <= 12, lines.join('\n'))
     assert.deepEqual(summaryOf(run), lines.slice(0, -1))
+  }
+})
+
+test('options are not broken at their hyphens, in the question too', async () => {
+  const parts = partedAtOptions('evenly (--rate), max-behind (-q, --max-behind)')
+  const options = parts.filter((_, at) => at % 2 === 1)
+  assert.deepEqual(
+    [options, parts.join('')],
+    [['--rate', '-q', '--max-behind'], 'evenly (--rate), max-behind (-q, --max-behind)'],
+  )
+  const record = sampleRecord()
+  const sections = runSections(record.run)
+  for (const answer of [sections.answer, undefined]) {
+    const page = await pageOf({ ...sections, answer, question: 'evenly (--rate) <b>' }, [], '1')
+    assert.match(page, /<p class="question">evenly \(<span class="option">--rate<\/span>\) &lt;b&gt;<\/p>/)
   }
 })

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { partedAtOptions } from '../../base/units.js'
 import { canDraw, libraryPath } from '../draw.js'
 import { html, markup, scriptData } from './html.js'
 
@@ -102,9 +103,9 @@ const unbroken = (text) => text.replace(/(?<=\d) (?=(?:[mµ]?s|%|[kMGT]?B|items)
 
 /** Keeps options on one line. @param {string} text */
 const prose = (text) =>
-  unbroken(text)
-    .split(/(?<![\w-])(--?[a-z][a-z-]*)(?![\w-])/)
-    .map((part, at) => (at % 2 === 1 ? html`<span class="option">${part}</span>` : part))
+  partedAtOptions(unbroken(text)).map((part, at) =>
+    at % 2 === 1 ? html`<span class="option">${part}</span>` : part,
+  )
 
 /** @param {{ label: string, text: string }[]} pairs */
 const definitions = (pairs) =>
@@ -156,7 +157,7 @@ const mainOf = (sections, pictures) => {
   const [first, ...others] = open(figures)
   const early = remarksLast ? warnings.filter(({ serious }) => serious) : warnings
   return html`<p class="verdict${verdict.good ? verdict.neutral && ' neutral' : ' bad'}"><strong>${verdict.word}.</strong> ${prose(capital(verdict.sentence))}</p>
-${answer && html`<p class="question">${question}</p>`}
+${answer && html`<p class="question">${prose(question)}</p>`}
 ${warningList(early)}
 ${tilesOf(sections)}
 ${pictures.length > 0 && html`<noscript><p class="note">The charts need scripts; as SVG they are beside this page.</p></noscript>`}
@@ -195,7 +196,7 @@ export const pageOf = async (sections, all, version) => {
 <style>${markup(style)}</style>
 </head>
 <body>
-<header><div><h1>${title}</h1>${!sections.answer && html`<p class="question">${question}</p>`}</div><button id="theme" type="button">Dark</button></header>
+<header><div><h1>${title}</h1>${!sections.answer && html`<p class="question">${prose(question)}</p>`}</div><button id="theme" type="button">Dark</button></header>
 <main>
 ${mainOf(sections, pictures)}
 </main>

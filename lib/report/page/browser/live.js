@@ -2,7 +2,7 @@
 
 import { LIVE_CHARTS } from '../../../../charts/live.js'
 import { boxTrouble } from '../../../base/box-trouble.js'
-import { clockTime, count, micros, percent, rate } from '../../../base/units.js'
+import { clockTime, count, micros, partedAtOptions, percent, rate } from '../../../base/units.js'
 import { clientLimit } from '../../../measures/client-limit.js'
 import { element, elementById } from './element.js'
 import { chartIn } from './figures.js'
@@ -200,7 +200,11 @@ const drawWarnings = () => {
 const drawTitle = () => {
   if (!state.about) return
   elementById('title').textContent = state.about.title
-  elementById('question').textContent = state.about.question
+  elementById('question').replaceChildren(
+    ...partedAtOptions(state.about.question).map((part, at) =>
+      at % 2 === 1 ? element('span', { className: 'option', textContent: part }) : part,
+    ),
+  )
   document.title = state.about.title
 }
 
