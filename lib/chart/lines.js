@@ -218,8 +218,8 @@ const eventMarks = ({ run, seconds }) => {
   /** @type {{ fromMs: number, toMs: number, kinds: string[], node: string }[]} */
   const marks = []
   for (const { at_ms: atMs, kind, text } of run.events) {
-    // Phases have their own areas.
-    if (kind === 'phase' || atMs < 0) continue
+    // Phases and the warm-up have their own areas.
+    if (kind === 'phase' || kind === 'warm-up' || atMs < 0) continue
     const last = marks.at(-1)
     const again = last?.kinds.every((one) => one === kind) && atMs - last.toMs < endMs * 0.15
     if (last && (again || atMs - last.fromMs < endMs * 0.1)) {

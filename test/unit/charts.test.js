@@ -148,6 +148,13 @@ test('a silent node leaves a gap, and events and the warm-up are marked', () => 
   assert.deepEqual([from.xAxis, from.name, to, more], [0, 'warm-up', { xAxis: 1 }, []])
 })
 
+test('the end of the warm-up is the end of its area, without a mark of its own', () => {
+  const events = [{ at_ms: 900, kind: 'warm-up', text: 'the warm-up of 1 s is left out' }]
+  const { series } = /** @type {any} */ (runPictures(sampleRecord({ events }))[0].option)
+  assert.deepEqual(series.at(-1).markLine.data, [])
+  assert.deepEqual(series.at(-1).markArea.data[0][1], { xAxis: 1 })
+})
+
 test('events that lie close together are one mark', () => {
   const events = Array.from({ length: 40 }, (_, at) => ({ at_ms: 2000 + at, kind: 'moved', text: 'slot' }))
   const { series } = /** @type {any} */ (runPictures(sampleRecord({ events }))[0].option)
