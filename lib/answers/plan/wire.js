@@ -152,6 +152,7 @@ export const wireOf = async (plan) => {
     return { ...part, amounts: divided(part.amounts, by) }
   })
   const first = each.find(({ timed }) => !timed)
+  const counting = strategy.countingCommands
   return {
     items: plan.items,
     parts: each,
@@ -159,8 +160,8 @@ export const wireOf = async (plan) => {
     ordered: steps.some((step) => step.kind === 'gather' && typeOf(String(step.key(1))) === 'zset'),
     whole,
     counted:
-      strategy.countingCommands.length > 0
-        ? { name: strategy.countingCommands, commands: 1 }
+      counting.length > 0
+        ? { name: counting.length > 1 ? counting : counting[0], commands: 1 }
         : first && !first.script
           ? {
               name: first.name.toLowerCase(),
