@@ -177,9 +177,9 @@ test('compare.json of several sides is as its schema says, and the page has a ta
   const pictures = compare.pictures(data)
   assert.deepEqual(valuesOf(pictures, 'name'), ['changes', 'changes-2', 'order'])
   assert.deepEqual(pictures[0].option.yAxis.data, [
-    'list\n10.5 µs → 7.36 µs',
-    'stream\n10.5 µs → 7.41 µs',
-    'chunks=4\n10.5 µs → 12.6 µs',
+    'list\n10.4 µs → 7.31 µs',
+    'stream\n10.4 µs → 7.36 µs',
+    'chunks=4\n10.4 µs → 12.5 µs',
   ])
   assert.equal(pictures[2].option.series.length, 4)
 })
