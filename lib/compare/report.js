@@ -1,6 +1,7 @@
 // The answer of `millrace compare` and `millrace diff`: its shape, its sentence, and its report.
 import { forest, runsInOrder } from '../../charts/comparison.js'
-import { dash, several } from '../base/units.js'
+import { OPTIONS } from '../../settings.js'
+import { bytes, dash, period, several } from '../base/units.js'
 import { differenceWords, effectWords, intervalWords, verdictWords } from '../chart/parts.js'
 import { shownFigure } from '../report/cells.js'
 import { answer, figure, only, table, words } from '../report/kit.js'
@@ -16,11 +17,24 @@ import { comparisonIn, schema } from './document.js'
 
 const shownSettings = 6
 
+/** A setting as it is typed, where it is an option. @param {string} key */
+const settingName = (key) => OPTIONS.find((option) => option.key === key)?.name ?? key
+
+/** A value with the unit that its key names. @param {string} key */
+const settingText = (key) => (/** @type {string} */ value) => {
+  const n = Number(value)
+  if (!Number.isFinite(n)) return value
+  if (/Ms$/.test(key)) return period(n)
+  if (/[a-z]S$/.test(key)) return period(n * 1000)
+  return /Bytes$/.test(key) ? bytes(n) : value
+}
+
 /** @param {CompareAnswer} answer */
 const settingsWords = ({ settings, ranks }) => {
-  const all = settings.map(
-    ({ name, baseline, other }) => `${name}: ${baseline.join(', ')} → ${other.join(ranks ? ' / ' : ', ')}`,
-  )
+  const all = settings.map(({ name, baseline, other }) => {
+    const [first, others] = [baseline, other].map((values) => values.map(settingText(name)))
+    return `${settingName(name)}: ${first.join(', ')} → ${others.join(ranks ? ' / ' : ', ')}`
+  })
   const more = all.length > shownSettings ? `, and ${all.length - shownSettings} more` : ''
   return all.length > 0
     ? `${all.slice(0, shownSettings).join('; ')}${more}`
@@ -331,7 +345,7 @@ const remarksOf = ({ settings, ranks, unmatched, invalid }) => {
   const mixed = ranks ? [] : settings.filter(({ baseline, other }) => baseline.length > 1 || other.length > 1)
   return [
     mixed.length > 0 &&
-      `not repeats of one thing: a side has runs of more than one ${mixed.map(({ name }) => name).join(', ')}`,
+      `not repeats of one thing: a side has runs of more than one ${mixed.map(({ name }) => settingName(name)).join(', ')}`,
     unmatched.length > 0 && `only on one side: ${unmatched.join(', ')}`,
     invalid.length > 0 && `compared although they are not valid: ${invalid.join(', ')}`,
   ]

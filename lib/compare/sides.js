@@ -70,7 +70,7 @@ const runsIn = async (folder, depth = 0) => {
 }
 
 // Settings that follow from others, or do not change what is measured.
-const derived = ['items', 'nominalHz', 'spacingMs', 'ticks', 'buckets', 'seed', 'prefix', 'source']
+const derived = ['items', 'nominalHz', 'spacingMs', 'ticks', 'endMs', 'buckets', 'seed', 'prefix', 'source']
 
 /** @param {RunDocument} run @returns {Record<string, string>} */
 const settingsOf = ({ kind, plan, target, versions, nodes }) => {

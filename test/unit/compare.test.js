@@ -209,6 +209,21 @@ test('a percentile with too few samples beyond it is not compared, as a run does
   assert.deepEqual(await samplesOf(1000), [[210], [4310], [9120]])
 })
 
+test('settings that differ have the names and units of their options', async () => {
+  const plans = [
+    { durationMs: 10_000, endMs: 10_000, ttlS: 3, valueBytes: 128 },
+    { durationMs: 20_000, endMs: 20_000, ttlS: 60, valueBytes: 1000 },
+  ]
+  const [a, b] = await Promise.all(
+    plans.map(async (plan, i) => sideOf(await storeAll(`units-${i}`, [3.01, 3.02], () => plan))),
+  )
+  const between = textOf(comparisonOf(a, b, []))
+  assert.match(
+    between.replace(/\n +/g, ' '),
+    /^differs in +ttl: 3 s → 60 s; value-size: 128 B → 1\.00 kB; duration: 10 s → 20 s$/m,
+  )
+})
+
 test('settings that differ are named, between the sides and among the repeats of one', async () => {
   const list = await storeAll('list', [3.01, 3.02], () => ({ strategy: 'list' }))
   const set = await storeAll('set', [5.01, 5.02], (at) => ({ seed: at + 1 }))
