@@ -46,7 +46,7 @@ import { estimateBytes, withBytes } from './batch-bytes.js'
 /** The item in a place of a range. @param {Range} range @param {number} place */
 const numberAt = ({ first, items }, place) => (items ? items[place] : first + place)
 
-const isMoving = (/** @type {Key} */ key) =>
+const isMoving = (/** @type {Argument} */ key) =>
   Array.isArray(key) && key.some((part) => typeof part === 'object')
 
 /** The places 0..n-1 in the order of their slots (a counting sort: 16,384 slots, many items). @param {Uint16Array} slots */
@@ -97,11 +97,11 @@ const eachBatch = (step, range, cluster, values) => {
   const { first, count } = range
   const from = new Uint32Array(count + 1)
   for (let i = 0; i <= count; i++) from[i] = i
-  const unsorted = cluster ? new Uint16Array(count) : null
-  if (unsorted) {
-    for (let i = 0; i < count; i++)
-      unsorted[i] = slotOf(String(plainArgument(step.key(numberAt(range, i)), values)))
-  }
+  const moving = cluster && count > 0 && isMoving(step.key(numberAt(range, 0)))
+  const slotIn = (/** @type {number} */ n, /** @type {TickValues} */ at) =>
+    slotOf(String(plainArgument(step.key(n), at)))
+  const unsorted = cluster && !moving ? new Uint16Array(count) : null
+  if (unsorted) for (let i = 0; i < count; i++) unsorted[i] = slotIn(numberAt(range, i), values)
   const members = unsorted ? bySlot(unsorted) : from.slice(0, count)
   const slots = unsorted ? unsorted.map((_, i) => unsorted[members[i]]) : null
   return {
@@ -112,11 +112,11 @@ const eachBatch = (step, range, cluster, values) => {
     from,
     inOrder: unsorted === null,
     slots,
-    moving: false,
+    moving,
     args: (i) => step.args(numberAt(range, members[i])),
     size: (i) => step.size(numberAt(range, members[i])),
     put: (i, out, at, tick, note) => step.put(numberAt(range, members[i]), out, at, tick, note),
-    slotAt: (i) => (slots ? slots[i] : 0),
+    slotAt: (i, at) => (slots ? slots[i] : moving ? slotIn(numberAt(range, members[i]), at) : 0),
     encodedBytes: null,
     connection: 0,
   }

@@ -116,6 +116,22 @@ test('keys that hold the minute have no slot of their own', () => {
   }
 })
 
+test('keys of an item that hold the minute have no slot of their own', () => {
+  const key = (/** @type {number} */ n) => [
+    `limit:${n}:`,
+    /** @type {const} */ ({ hole: 'minute', width: 8 }),
+  ]
+  const step = eachStep((n) => ['INCR', key(n)])
+  const blank = { ...values, minute: '0'.repeat(8) }
+  const batch = batchOf(step, { first: 1, count: 35 }, { cluster: true, values: blank })
+  assert.equal(batch.moving, true)
+  assertSlots(batch, true)
+  for (const at of [values, valuesAt(1_790_000_060_123)]) {
+    for (let i = 0; i < batch.count; i++)
+      assert.equal(batch.slotAt(i, at), slotOf(`limit:${itemsOf(batch, i)[0]}:${at.minute}`))
+  }
+})
+
 test('keys made of parts are put in the order of what they spell', () => {
   const keys = Array.from({ length: 50 }, (_, i) => ['k:', i])
   const step = once(keys, (key) => ['DEL', key])
