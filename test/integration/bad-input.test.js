@@ -218,7 +218,7 @@ find list --over memory --rate 1k --slo hit_rate>80% -> ^--over memory: list: no
 find list --rate 1k --slo latency.p99<5ms -> ^--rate belongs to --over memory
 find cache-aside --over memory --slo hit_rate>80% -> ^--rate is missing
 find cache-aside --over memory --rate 1k --slo hit_rate>80% --host 10.0.0.1 -> ^--host does not go with --over memory
-find cache-aside --over memory --rate 1k --slo hit_rate>80% --policy noeviction -> ^--with policy=noeviction: a cache that may not evict
+find cache-aside --over memory --rate 1k --slo hit_rate>80% --policy noeviction -> ^--policy=noeviction: a cache that may not evict
 find cache-aside --over memory --rate 1k --slo hit_rate>80 -> the limit has no unit
 find cache-aside --over memory --rate 1k --slo hit_rate>195% -> ^--slo hit_rate>195%: cache\.hit_pct is between 0 and 100 %, so this never holds$
 find cache-aside --over memory --rate 1k -> ^--slo is missing
