@@ -12,6 +12,7 @@ import {
   histogram,
   measure,
   metric,
+  partMetric,
   per,
   percentileMetrics,
   percentilesIn,
@@ -295,8 +296,8 @@ export const movedPoints = ({ is_moving: isMoving, drift_points_per_min: drift }
 /** The section of run.json. */
 export const cacheSection = section('cache', shape, {
   metrics: {
-    'cache.hit_pct': metric('hits', 'pct', 'more'),
-    'cache.hit_pct_low': metric('hits, low end', 'pct', 'more'),
+    'cache.hit_pct': partMetric('hits', 'pct', 'more'),
+    'cache.hit_pct_low': partMetric('hits, low end', 'pct', 'more'),
     'cache.misses_per_s': metric('misses', 'rate'),
     'cache.source_per_s': metric('requests of the source', 'rate'),
     'cache.source_mean_us': metric('time of the source, on average', 'us', 'neither'),
@@ -306,8 +307,8 @@ export const cacheSection = section('cache', shape, {
     'cache.expired_per_s': metric('expirations', 'rate', 'neither'),
     'cache.memory_bytes': metric('memory of the cache', 'bytes'),
     'cache.fragmentation': metric('fragmentation of memory', 'ratio'),
-    'cache.over_limit_pct': metric('time above maxmemory', 'pct'),
-    'cache.info_hit_pct': metric('hits by INFO', 'pct', 'more'),
+    'cache.over_limit_pct': partMetric('time above maxmemory', 'pct'),
+    'cache.info_hit_pct': partMetric('hits by INFO', 'pct', 'more'),
     ...percentileMetrics('cache.hit_latency', 'hit', ['p50', 'p99', 'max']),
     ...percentileMetrics('cache.miss_latency', 'miss', ['p50', 'p99', 'max']),
   },
@@ -360,8 +361,8 @@ const curve = S.object({
 /** What the same requests would have had with other memory. */
 export const curveSection = section('miss_curve', curve, {
   metrics: {
-    'miss_curve.ceiling_pct': metric('hits with unlimited memory', 'pct', 'more'),
-    'miss_curve.predicted_pct': metric('hits by the miss ratio curve', 'pct', 'more'),
+    'miss_curve.ceiling_pct': partMetric('hits with unlimited memory', 'pct', 'more'),
+    'miss_curve.predicted_pct': partMetric('hits by the miss ratio curve', 'pct', 'more'),
     'miss_curve.footprint_bytes': metric('memory of all keys that were asked for', 'bytes'),
   },
   reasons: ({ footprint_bytes: footprint }, { cache: { maxmemory_bytes: limit } }) => ({

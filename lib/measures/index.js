@@ -260,13 +260,14 @@ export const shapesOfSecond = ({ times, number }, measures = MEASURES) =>
 
 /** @param {(measure: Measure) => Measure['metricsOfBoxes']} of @param {readonly Measure[]} [measures] @returns {MetricRow[]} */
 const metricRows = (of, measures = MEASURES) =>
-  Object.entries(together(measures, of)).map(([name, { title, unit, better }]) => [
+  Object.entries(together(measures, of)).map(([name, { title, unit, better, isShare }]) => [
     name,
     title,
     unit,
     better,
     undefined,
     undefined,
+    isShare,
   ])
 
 // What runs are quoted by comes first.

@@ -45,6 +45,7 @@ import { micros, threeDigits } from '../base/units.js'
  * @property {string} title
  * @property {Unit} unit
  * @property {'less' | 'more' | 'neither'} better
+ * @property {boolean} [isShare] it is a part of a whole
  *
  * @typedef {object} Declared of a measure, besides who takes it and how
  * @property {string} name
@@ -124,6 +125,9 @@ const titleOf = (percentile) => (percentile === 'p999' ? 'p99.9' : percentile)
 
 /** @param {string} title @param {Unit} unit @param {Metric['better']} [better] @returns {Metric} */
 export const metric = (title, unit, better = 'less') => ({ title, unit, better })
+
+/** A part of a whole, from 0 to 1 or 100 %: percentages of a core may be more. @type {typeof metric} */
+export const partMetric = (...words) => ({ ...metric(...words), isShare: true })
 
 /** @param {string} path @param {string} title @param {readonly (typeof names[number])[]} [which] @param {Unit} [unit] */
 export const percentileMetrics = (path, title, which = names, unit = 'us') =>

@@ -1,7 +1,7 @@
 // Passes over all numbers, one after the other, and how what the first of them stored is encoded.
 import * as S from '../base/shape.js'
 import { bytes, count, facts, micros } from '../base/units.js'
-import { metric } from './measure.js'
+import { metric, partMetric } from './measure.js'
 import { section } from './section.js'
 
 /** @import { Shaped } from '../base/shape-types.js' */
@@ -66,7 +66,7 @@ export const passes = section('passes', S.nullable(S.list(pass)), {
       ),
     },
     'passes.false_positives': {
-      ...metric('false positives', 'ratio'),
+      ...partMetric('false positives', 'ratio'),
       value: ofPass('others', ({ counts, operations }) => counts.known / operations),
     },
   },

@@ -3,7 +3,7 @@
 import { percentileOf } from '../base/samples.js'
 import * as S from '../base/shape.js'
 import { asPercent, bytes, count, facts, micros, percent, rate, several } from '../base/units.js'
-import { metric, percentileMetrics, someTimes } from './measure.js'
+import { metric, partMetric, percentileMetrics, someTimes } from './measure.js'
 import { section } from './section.js'
 import { note } from './warnings.js'
 
@@ -92,14 +92,14 @@ export const queries = section('queries', checked, {
     'queries.max': metric('longest query', 'us'),
     'queries.wrong': metric('wrong answers', 'count'),
     'queries.partial': metric('partial answers', 'count'),
-    'queries.selectivity': metric('share of documents that match', 'ratio', 'neither'),
+    'queries.selectivity': partMetric('share of documents that match', 'ratio', 'neither'),
     'queries.busy_pct': {
-      ...metric('queries that failed: BUSY', 'pct'),
+      ...partMetric('queries that failed: BUSY', 'pct'),
       axis: '% of queries',
       value: ({ busy }, { items }) => shareOf(busy, items.offered),
     },
     'queries.timeout_pct': {
-      ...metric('queries that failed: timeout', 'pct'),
+      ...partMetric('queries that failed: timeout', 'pct'),
       axis: '% of queries',
       value: ({ timeout }, { items }) => shareOf(timeout, items.offered),
     },
@@ -179,7 +179,7 @@ export const documents = section(
       'documents.lost': metric('updates lost', 'count'),
       'documents.conflicts': metric('transactions not executed', 'count'),
       'documents.lost_pct': {
-        ...metric('updates lost', 'pct'),
+        ...partMetric('updates lost', 'pct'),
         axis: '% of updates',
         value: ({ lost, updates }) => (lost == null ? null : shareOf(lost, updates)),
       },

@@ -88,8 +88,8 @@ export const nestedShapes = (flat, type) => {
 /** Rows of the table of metrics. @param {readonly Section[]} sections */
 export const metricsOf = (sections) =>
   sections.flatMap(({ name: own, metrics }) =>
-    Object.entries(metrics).map(([name, { title, unit, better, value, axis }]) => {
+    Object.entries(metrics).map(([name, { title, unit, better, value, axis, isShare }]) => {
       const read = value && ((/** @type {Run} */ run) => (run[own] ? value(run[own], run) : null))
-      return exactly([name, title, unit, better, read, axis])
+      return exactly([name, title, unit, better, read, axis, isShare])
     }),
   )

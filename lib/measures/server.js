@@ -3,7 +3,7 @@
 
 import * as S from '../base/shape.js'
 import { exactly } from '../base/typed.js'
-import { metric } from './measure.js'
+import { metric, partMetric } from './measure.js'
 import { section } from './section.js'
 
 /** What an item costs the servers: without what they use while idle, and with it. */
@@ -60,7 +60,7 @@ export const server = section('server', shape, {
     'server.net_bytes_per_item_net': metric('network per item, idle excluded', 'bytes'),
     'server.net_bytes_per_item': metric('network per item', 'bytes'),
     'server.evicted': metric('keys evicted', 'count'),
-    'server.share': metric('our share of all items', 'ratio', 'neither'),
+    'server.share': partMetric('our share of all items', 'ratio', 'neither'),
   },
 })
 

@@ -8,6 +8,7 @@ import {
   histogram,
   measure,
   metric,
+  partMetric,
   per,
   percentileMetrics,
   percentiles,
@@ -68,7 +69,7 @@ export const staleReads = measure({
     },
   },
   metrics: {
-    'stale_reads.pct': metric('stale answers', 'pct'),
+    'stale_reads.pct': partMetric('stale answers', 'pct'),
     ...percentileMetrics('stale_reads.age', 'age of stale answers', ['p50', 'p99', 'max'], 'ms'),
   },
   prometheus: [

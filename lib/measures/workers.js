@@ -5,7 +5,7 @@ import * as S from '../base/shape.js'
 import { exactly } from '../base/typed.js'
 import { asPercent, count, facts, micros, percent, rate, several } from '../base/units.js'
 import { clientLimit, contendedWords } from './client-limit.js'
-import { metric, percentileMetrics, someTimes } from './measure.js'
+import { metric, partMetric, percentileMetrics, someTimes } from './measure.js'
 import { section } from './section.js'
 import { note } from './warnings.js'
 
@@ -102,11 +102,11 @@ export const working = section('workers', all, {
   empty: null,
   metrics: {
     'workers.count': metric('workers', 'count', 'neither'),
-    'workers.busy_share': metric('time with jobs in hand', 'ratio', 'neither'),
+    'workers.busy_share': partMetric('time with jobs in hand', 'ratio', 'neither'),
     'workers.work_us_mean': metric('work of a job', 'us', 'neither'),
     'workers.jobs_a_take': metric('jobs a take', 'count', 'neither'),
-    'workers.fairness': metric("fairness of the workers' jobs", 'ratio', 'more'),
-    'workers.boxes_fairness': metric("fairness of the boxes' jobs", 'ratio', 'more'),
+    'workers.fairness': partMetric("fairness of the workers' jobs", 'ratio', 'more'),
+    'workers.boxes_fairness': partMetric("fairness of the boxes' jobs", 'ratio', 'more'),
     'workers.busiest': metric('jobs of the busiest worker, by those of the median one', 'ratio'),
   },
   rows: (workers, { stages, plan: { work } }) => ({ workers: !stages && busyWords(workers, work) }),
@@ -125,7 +125,7 @@ const metricsOfStage = (name) => {
   return {
     [`${of}.count`]: metric(`${name} workers`, 'count', 'neither'),
     [`${of}.rate`]: metric(`rate of the ${name} workers`, 'rate', 'more'),
-    [`${of}.busy_share`]: metric(`time of the ${name} workers with jobs in hand`, 'ratio', 'neither'),
+    [`${of}.busy_share`]: partMetric(`time of the ${name} workers with jobs in hand`, 'ratio', 'neither'),
     [`${of}.duplicates`]: metric(`jobs done again by ${name} workers`, 'count'),
     [`${of}.backlog.max`]: metric(`longest queue of the ${name} workers`, 'count'),
     ...percentileMetrics(`${of}.latency`, `latency up to the ${name} workers' end`, ['p50', 'p99']),

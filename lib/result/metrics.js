@@ -18,6 +18,7 @@ import { METRIC_ROWS, METRICS_OF_READERS, metricNamed, metricsNamedIn } from '..
  * @property {Unit} unit
  * @property {Better} better
  * @property {string} axis the title of an axis
+ * @property {boolean} isShare it is from 0 to 1, or to 100 %
  * @property {(document: Document) => number | null} value null: not measured
  *
  * @typedef {object} Measure as run.json has it
@@ -65,7 +66,7 @@ const at = (name, document) => {
   return isNumber(found) ? found : null
 }
 
-/** @typedef {readonly [name: string, title: string, unit: Unit, better: MeasureRow['better'], value?: MeasureRow['value'], axis?: string]} Row */
+/** @typedef {readonly [name: string, title: string, unit: Unit, better: MeasureRow['better'], value?: MeasureRow['value'], axis?: string, isShare?: boolean]} Row */
 
 const ofConsumers = new Set(METRICS_OF_READERS.map(bare))
 
@@ -73,13 +74,14 @@ const ofConsumers = new Set(METRICS_OF_READERS.map(bare))
 export const isOfReaders = (name) => ofConsumers.has(bare(name))
 
 /** @param {Row} row @returns {MeasureRow} */
-const measureOf = ([name, title, unit, better, value, axis = unitWords[unit]]) =>
+const measureOf = ([name, title, unit, better, value, axis = unitWords[unit], isShare = false]) =>
   Object.freeze({
     name,
     title,
     unit,
     better,
     axis: `${title}, ${axis}`,
+    isShare,
     value: value ?? ((/** @type {Document} */ document) => at(name, document)),
   })
 

@@ -46,12 +46,6 @@ const scales = {
   ratio: { '%': 0.01 },
 }
 
-/** Parts of a whole, from 0 to 100 %. Other percentages are of a core, of which a node may use several, or of an update. */
-const isShare = (/** @type {string} */ name) =>
-  /^(cache\.(hit_pct(_low)?|info_hit_pct|over_limit_pct)|miss_curve\.\w+_pct|stale_reads\.pct|documents\.lost_pct|queries\.(selectivity|busy_pct|timeout_pct)|passes\.false_positives|server\.share|workers\.(busy_share|fairness|boxes_fairness)|stages\.\w+\.busy_share)$/.test(
-    name,
-  )
-
 const form = /^\s*([\w.]+)\s*(<=|>=|<|>)\s*([+-]?)(\d[\d_]*(?:\.\d+)?)\s*([a-zµ%/]*)\s*$/i
 
 /** @param {string} text @param {string} why */
@@ -82,7 +76,8 @@ export const thresholdOf = (text) => {
     throw refused(text, `${figure.name} is not measured in ${unit}; use ${known}, or +5% in a comparison`)
   }
   const limit = Number(digits.replaceAll('_', '')) * scale * (sign === '-' ? -1 : 1)
-  const certain = relative ? null : certainOf(figure, /** @type {Relation} */ (relation), limit)
+  const kept = /** @type {Relation} */ (relation)
+  const certain = relative ? null : certainOf(figure, kept, limit)
   if (certain !== null)
     throw refused(
       text,
@@ -91,7 +86,7 @@ export const thresholdOf = (text) => {
   return Object.freeze({
     text: text.trim(),
     figure,
-    relation: /** @type {Relation} */ (relation),
+    relation: kept,
     limit,
     relative,
   })
@@ -104,8 +99,8 @@ export const thresholdOf = (text) => {
  * @param {Relation} relation
  * @param {number} limit
  */
-const certainOf = ({ name, unit }, relation, limit) => {
-  if (!isShare(name)) return null
+const certainOf = ({ isShare, unit }, relation, limit) => {
+  if (!isShare) return null
   const most = unit === 'pct' ? 100 : 1
   if (![0, most].some((value) => holds[relation](value, limit))) return false
   return limit < 0 || limit > most ? true : null
