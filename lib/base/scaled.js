@@ -19,14 +19,15 @@ export const byteUnits = new Map([
 
 /** Bytes as they are typed, in the largest unit that has them whole. @param {number} n */
 export const typedBytes = (n) => {
-  const units = /** @type {const} */ ([
+  /** @type {[string, number][]} */
+  const units = [
     ['GiB', 2 ** 30],
     ['GB', 1e9],
     ['MiB', 2 ** 20],
     ['MB', 1e6],
     ['KiB', 2 ** 10],
     ['kB', 1e3],
-  ])
+  ]
   const [unit, scale] = units.find(([, size]) => n > 0 && n % size === 0) ?? ['B', 1]
   return `${n / scale}${unit}`
 }

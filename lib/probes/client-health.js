@@ -130,7 +130,7 @@ const delays = (resolutionMs) => {
 }
 
 /**
- * The longest time between two looks, and this thread's CPU in it: what it used before or after tells nothing of a pause.
+ * The longest time between two looks, and this thread's CPU in it: what it used before or after says nothing of a pause.
  * @param {number} everyMs
  * @param {() => number} clock
  */

@@ -244,14 +244,15 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
    */
   const until = async (what, holds, again) => {
     const startMs = clock()
-    let last = /** @type {Error | null} */ (null)
+    /** @type {{ error?: Error }} */
+    const last = {}
     const isSo = async () => {
       try {
-        last = null
+        last.error = undefined
         return await holds()
       } catch (error) {
         if (error instanceof RefusedChange) throw error
-        last = errorOf(error)
+        last.error = errorOf(error)
         return false
       }
     }
@@ -260,8 +261,8 @@ const viewsOf = ({ cluster, clock, onProgress, signal }) => {
       const waitedMs = clock() - startMs
       if (waitedMs > agreeLimitMs)
         throw new TargetError(
-          `waited ${agreeLimitMs / 1000} s: ${what}${last ? `; the last error: ${last.message}` : ''}`,
-          { cause: last },
+          `waited ${agreeLimitMs / 1000} s: ${what}${last.error ? `; the last error: ${last.error.message}` : ''}`,
+          { cause: last.error },
         )
       onProgress?.({ kind: 'wait', done: waitedMs, total: agreeLimitMs, text: what })
       // It may have happened since: then what is asked for is refused, and the next check sees it.

@@ -3,7 +3,7 @@
 const [star, dollar, newLine, zero] = Buffer.from('*$\n0')
 
 /**
- * Tells how many commands end in what is read. One that is cut goes on in the next.
+ * How many commands end in what is read. One that is cut goes on in the next.
  * @returns {(bytes: Buffer) => number}
  */
 export const commandCounter = () => {

@@ -117,8 +117,8 @@ const earlierOf = async (outDir, id) => {
   const names = await readdir(outDir).catch(() => [])
   const own = names.filter((name) => name.endsWith(`-${id}`) || name.includes(`-${id}-`)).sort()
   const turnsOf = (/** @type {string} */ name) => linesOf(join(outDir, name, 'turns.ndjson')).catch(() => [])
-  const turns = /** @type {any[][]} */ (await Promise.all(own.map(turnsOf)))
-  return own.filter((_, at) => turns[at].some(({ legs }) => legs.length > 0))
+  const turns = await Promise.all(own.map(turnsOf))
+  return own.filter((_, at) => turns[at].some((turn) => Object(turn).legs.length > 0))
 }
 
 /**

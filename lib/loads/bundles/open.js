@@ -241,8 +241,8 @@ const played = async (client, delivery, commands) => {
   return (await Promise.allSettled(calls)).map(resultOf)
 }
 
-/** What the router writes before what ASK redirected. */
-const asking = /** @type {unknown} */ (askingBytes)
+/** What the router writes before what ASK redirected. @type {unknown} */
+const asking = askingBytes
 
 /** Results come in the place of bytes. @type {Decoder} */
 const asResults = ({ value }) => /** @type {any} */ (value)
