@@ -100,10 +100,43 @@ export const newestLayout = (views) => {
     from = to + 1
   }
   const epoch = Math.max(0, ...views.flatMap(({ epochs }) => [...epochs.values()]))
-  const layout = clusterLayout(rows, '')
+  const layout = clusterLayout(withAllReplicas(rows, views), '')
   const slotless = new Set(views.flatMap((view) => view.slotless))
   const others = [...slotless].filter((address) => layout.nodes.every((node) => node.address !== address))
   return { ...layout, epoch, others }
+}
+
+/**
+ * A replica that joined is known to one node before the others, and the first to answer may not have heard of it: each master
+ * has those that any view of its claim names, and each replica one master.
+ * @param {SlotRow[]} rows
+ * @param {View[]} views
+ * @returns {SlotRow[]}
+ */
+const withAllReplicas = (rows, views) => {
+  /** @type {Map<string, { epoch: number, replicas: Map<string, SlotNode> }>} by master */
+  const claims = new Map()
+  for (const view of views) {
+    for (const row of view.rows) {
+      const [, , [, , id], ...nodes] = row
+      const epoch = view.epochs.get(id) ?? 0
+      const known = claims.get(masterIn(row))
+      if (known && known.epoch > epoch) continue
+      const replicas = known?.epoch === epoch ? known.replicas : new Map()
+      for (const node of nodes) replicas.set(`${node[0]}:${node[1]}`, node)
+      claims.set(masterIn(row), { epoch, replicas })
+    }
+  }
+  /** @type {Map<string, string>} */
+  const masterOf = new Map()
+  return rows.map((row) => {
+    const [from, to, master] = row
+    const replicas = [...(claims.get(masterIn(row))?.replicas ?? [])].filter(([address]) => {
+      if (!masterOf.has(address)) masterOf.set(address, masterIn(row))
+      return masterOf.get(address) === masterIn(row)
+    })
+    return [from, to, master, ...replicas.map(([, node]) => node)]
+  })
 }
 
 /** @param {SlotRow | undefined} a @param {SlotRow | undefined} b */

@@ -33,6 +33,20 @@ for (const turn of ['first', 'last'])
     assert.equal(ownersIn(after, 9000), '10.0.0.3:7000')
   })
 
+for (const turn of ['first', 'last'])
+  test(`a replica that a node has not heard of yet is in the map, asked ${turn}`, () => {
+    const epochs = { a: 1, b: 2 }
+    const knows = view('0-8191 a d, 8192-16383 b c', epochs)
+    const knowsMore = view('0-8191 a d, 8192-16383 b c e', epochs)
+    const stale = view('0-8191 a, 8192-16383 b f', { a: 1, b: 0 })
+    const unheard = view('0-8191 a c, 8192-16383 b', epochs)
+    const views = [unheard, knows, knowsMore, stale]
+    const { nodes } = newestLayout(turn === 'first' ? views : views.reverse())
+    const replicas = nodes.filter(({ role }) => role === 'replica').map(({ host }) => host)
+    // One whose claim is old names none, and one that two masters have is one of them.
+    assert.deepEqual(replicas.sort(), ['10.0.0.3', '10.0.0.4', '10.0.0.5'])
+  })
+
 test('without epochs the first answer counts, and others fill what it lacks', () => {
   const first = viewOf([[0, 99, ['h1', 1, 'x']]], '', 'asked')
   const second = viewOf([[0, 16383, ['', 2, 'y']]], '', 'asked')
