@@ -1,6 +1,7 @@
 // The thread of the live page: with any number of browsers, the sender's event loop handles one message a second.
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorOf } from '../base/errors.js'
+import { endThread } from '../base/thread-end.js'
 import { certain } from '../base/typed.js'
 import { dashboardService } from './service.js'
 import { stateOf } from './state.js'
@@ -56,10 +57,10 @@ try {
     await endFeed()
     if (otherwise && !state.hasEnded()) follow(service, { end: otherwise })
     await service.close()
-    port.close()
+    endThread(port)
   })
 } catch (error) {
   const { code, message } = errorOf(error)
   port.postMessage({ failed: code ?? message, message })
-  port.close()
+  endThread(port)
 }

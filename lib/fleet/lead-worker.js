@@ -1,5 +1,6 @@
 // The leader's thread: to decode 200 boxes' histograms takes 0.1 s each second, which the sending thread does not have.
 import { parentPort, workerData } from 'node:worker_threads'
+import { endThread } from '../base/thread-end.js'
 import { controlClient, controlOf } from './control.js'
 import { leaderOf } from './lead.js'
 
@@ -32,5 +33,5 @@ parentPort?.on('message', async (message) => {
   leader.close()
   client.disconnect()
   parentPort?.postMessage('ended')
-  parentPort?.close()
+  endThread(parentPort)
 })

@@ -7,7 +7,6 @@ import {
   figure,
   histogram,
   measure,
-  metric,
   partMetric,
   per,
   percentileMetrics,

@@ -2,6 +2,7 @@
 // or posts them when that is full; at its end also the part of PINGs sent late. Its access data comes as workerData, so it is
 // in no argument and no environment.
 import { parentPort, workerData } from 'node:worker_threads'
+import { endThread } from '../base/thread-end.js'
 import { systemTimers } from '../base/timers.js'
 import { dial } from '../servers/dial.js'
 import { bystanderProbe } from './bystander.js'
@@ -66,7 +67,7 @@ port.on('message', (/** @type {Instruction} */ instruction) => {
   probe.stop()
   post()
   port.postMessage({ lateShare: pings < fewest ? Number.NaN : late / pings })
-  port.close()
+  endThread(port)
 })
 probe.start()
 parentPort?.postMessage('started')

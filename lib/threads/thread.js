@@ -1,6 +1,7 @@
 // A thread that plays a part of a plan. It opens the target as its process did, and has connections, counts and instruments of
 // its own. Once a second it is asked for what it has measured.
 import { parentPort, workerData } from 'node:worker_threads'
+import { endThread, untilCompiled } from '../base/thread-end.js'
 import { certain } from '../base/typed.js'
 import { monotonicMs } from '../probes/monotonic.js'
 import { openAt } from '../servers/open.js'
@@ -51,19 +52,24 @@ const stopNow = new AbortController()
 /** @type {State} */
 let state = { fromMs: Number.POSITIVE_INFINITY, aheadMs: 0, stopsAtMs: Number.POSITIVE_INFINITY }
 
-const target = await openAt(orders.place, { say: () => {}, mayStart: false, anyServer: true })
+const failed = (/** @type {unknown} */ error) => {
+  untilCompiled()
+  throw error
+}
+const target = await openAt(orders.place, { say: () => {}, mayStart: false, anyServer: true }).catch(failed)
 target.confirmed.endWith((reason) => say({ failed: reason }))
 const needs = { target, clock, sharedMs, say, state: () => state, stopNow: stopNow.signal }
-/** @type {Playing} */
-const playing =
+const opened = () =>
   orders.kind === 'writing'
-    ? await (await import('./write-part.js')).openWriting(orders, needs)
-    : await (await import('./read-part.js')).openReading(orders, needs)
+    ? import('./write-part.js').then((part) => part.openWriting(orders, needs))
+    : import('./read-part.js').then((part) => part.openReading(orders, needs))
+/** @type {Playing} */
+const playing = await opened().catch(failed)
 
 const close = async () => {
   playing.close()
   await target.close()
-  port.close()
+  endThread(port)
 }
 port.on('message', async (/** @type {Order} */ order) => {
   if (order.password !== undefined) target.access.password = order.password
