@@ -365,8 +365,6 @@ export const sendQueueOf = ({ address, underWay, open, events, sharing }) => {
     waitingBytes: lane.waitingBytes,
     /** Milliseconds without an answer to what was sent. */
     silentMs: lane.silentMs,
-    /** No more may be sent now. Without a connection only time decides what is dropped. */
-    isFull: () => lane.isUp() && (room() === 0 || unansweredBytes > refillBytes),
     /** Takes out the waiting jobs that the test picks. @param {(tickJobs: TickJobs) => boolean} test */
     take: (test) => {
       const out = waiting.filter(test)
