@@ -6,6 +6,7 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { commandIn, commandNamed, commands } from '../../lib/cli/commands.js'
+import { withStrategies } from '../../lib/cli/typed-strategies.js'
 import { experimentNamed } from '../../lib/experiments/catalogue.js'
 import { typedLine } from '../../lib/options/command-line.js'
 import { readSettings, settingsOf } from '../../lib/options/read-settings.js'
@@ -105,14 +106,15 @@ describe('command lines parse', () => {
       if (name === undefined) continue
       seen.add(name)
       const argv = isCommand ? behind.argv : words.slice(1)
-      const { options, passed = [], takesWords } = await commandNamed(name)
+      const { options, passed = [], takesWords, takesStrategy } = await commandNamed(name)
       const typed = typedLine(argv, [...options, ...passed])
       if (typed.help) continue
       // Files that a reader writes are not there; those of docs/examples are.
       const isThere = (/** @type {string} */ file) => existsSync(join(root, file))
       const given = new Map([...typed.options].filter(([option, file]) => option !== 'file' || isThere(file)))
       const line = `${page}: ${words.join(' ')}`
-      const whole = { ...typed, options: given }
+      const asTyped = { ...typed, options: given }
+      const whole = takesStrategy ? withStrategies(asTyped, { hasModel: true }) : asTyped
       assert.doesNotThrow(() => settingsOf(whole, options, { env: {}, takesWords }), line)
       const end = argv.indexOf('--')
       if (name !== 'compare' || end < 0) continue

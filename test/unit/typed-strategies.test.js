@@ -12,7 +12,8 @@ const files = { ...several, areFiles: true }
 /** @param {string} line @param {Parameters<typeof withStrategies>[1]} taken */
 const read = (line, taken) => {
   const { words, options } = withStrategies(typedLine(line.split(' '), optionsOf('producer')), taken)
-  return [options.get('strategy') ?? '', ...words].join(' | ')
+  const model = options.has('model') ? `model ${options.get('model')}` : ''
+  return [options.get('strategy') ?? model, ...words].join(' | ')
 }
 
 for (const [
@@ -26,6 +27,8 @@ for (const [
   ['list ./feed.yaml', files, 'list,./feed.yaml'],
   // A file is what these plan or measure, not a candidate.
   ['./feed.yaml', several, ' | ./feed.yaml'],
+  ['./feed.yaml', { hasModel: true }, 'model ./feed.yaml'],
+  ['./feed.yaml --model other.yaml', { hasModel: true }, 'model other.yaml | ./feed.yaml'],
   ['list --strategy set', one, 'set | list'],
   ['hunter2', one, ' | hunter2'],
 ]))
@@ -38,6 +41,7 @@ for (const [
 ] of /** @type {[string, Parameters<typeof withStrategies>[1], RegExp][]} */ ([
   ['sortedset', one, /^unexpected word on the command line \(not shown.*\); did you mean sorted-set\?$/],
   ['lst', several, /; did you mean list\?$/],
+  ['feed.yaml list', { hasModel: true }, /^one data model is played at a time/],
   ['list set', one, /^one data model is played at a time; to play them in turn: millrace compare list set$/],
 ]))
   test(`${line} is refused, with what may have been meant`, () =>
