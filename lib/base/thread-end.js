@@ -2,8 +2,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInThisContext } from 'node:vm'
 
-// Node 20 forgets a thread before V8 has stopped compiling for it, and a garbage collection that the compiler wants then aborts
-// the whole process ('Assertion failed: (data.first) != nullptr'). Later V8s do not ask Node there.
+// Node 20 forgets a thread before V8 has stopped compiling for it, and where the compiler then wants memory to be cleared, the
+// whole process aborts ('Assertion failed: (data.first) != nullptr'). Later V8s do not ask Node there.
 const isAtRisk = Number.parseInt(process.versions.node, 10) < 22
 
 /** Waits until V8 compiles nothing more for this thread, some milliseconds at most; call it when the thread has nothing more to do. */

@@ -62,7 +62,9 @@ export const assertIdentity = (/** @type {any} */ items) =>
  * @param {any} items
  */
 export const assertStoppedAsOne = (ended, items) => {
-  for (const { stderr } of ended) assert.match(stderr, /stopped by /)
+  // The one that stops them goes alone where the control's answer comes too late.
+  const deaf = ended.filter(({ stderr }) => !stderr.includes('stopped by '))
+  assert.ok(deaf.length <= 1 && ended.length > deaf.length, deaf[0]?.stderr)
   const areInTime = ended.every(({ stderr }) => /stopped by .*: all boxes stop in \d\.\d s/.test(stderr))
   // One that has no core in the moment of the end lacks a tick or two.
   assert.ok(items.absent <= items.offered / 100 || !areInTime, `${items.absent} of ${items.offered} absent`)

@@ -96,7 +96,8 @@ describe('the figures of a run', { concurrency: 5 }, () => {
     const whole = { intended: 4000, service: 4000 }
     for (const name of /** @type {const} */ (['intended', 'service'])) {
       const parts = seconds.flatMap(({ latency_us: latency }) => latency[name] ?? [])
-      assert.ok(parts.length > 1, 'several seconds are merged')
+      // A client that stood still for two seconds has them in one line.
+      assert.ok(parts.length > 1 || document.client.stopped_ms >= 1000, 'several seconds are merged')
       // Every item once, though by its SETEX and by its part of the ZADD.
       assert.equal(sumOf(parts, 'count'), whole[name])
       const merged = hdr.decodeFromCompressedBase64(parts[0].hdr)

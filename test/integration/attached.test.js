@@ -158,10 +158,10 @@ describe('verify', () => {
 
 test('the server of a queue stays for its workers, and the producer ends with them', async (t) => {
   const { start, run } = placeOf(t)
-  const producer = start('write --strategy queue-list -q 60 --duration 2s')
+  const producer = start('write --strategy queue-list -q 12 --duration 10s')
   await producer.says(/jobs a second|jobs\/s|the only writer/)
-  // More work than two seconds have room for.
-  const workers = await run('read --strategy queue-list --workers 2 --work sleep:75ms --with drain')
+  // More work than the producer's seconds have room for.
+  const workers = await run('read --strategy queue-list --workers 2 --work sleep:190ms --with drain')
   assert.ok(workers.document, workers.stderr)
   const { produced, done, lost } = workers.document.jobs.account
   assert.deepEqual([produced, done, lost], [120, 120, 0], workers.stderr)

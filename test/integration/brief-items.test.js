@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startProducer } from '../helpers/programs.js'
+import { startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 const histogramBytes = 24_688 // of a command that was run, from 7.0 on
@@ -33,19 +33,25 @@ test('what an item of two seconds takes is what used_memory, DBSIZE and MEMORY U
   const monitor = await redis.monitor()
   /** What the run asks, by name. @type {string[]} */
   const asked = []
+  let isShown = false
   monitor.on('monitor', (_, [name], source) => {
-    if (source !== ours) asked.push(name.toLowerCase())
+    if (source === ours) isShown ||= name.toLowerCase() === 'echo'
+    else asked.push(name.toLowerCase())
   })
   const ended = startProducer(
     t,
     '-q 10000 -c 10 --strategy sorted-set --once --ttl 2 --duration 6s --idle-cost never --quiet',
     server,
-  ).ended.finally(() => monitor.disconnect())
+  ).ended
   /** @type {Awaited<ReturnType<typeof look>>[]} */
   const seen = []
   const over = ended.then(() => true)
   while (!(await Promise.race([over, sleep(50, false)]))) seen.push(await look())
   const { document, stderr } = await ended
+  // What was asked until now is shown before this.
+  await redis.echo('over')
+  await until('all that was asked', () => isShown)
+  monitor.disconnect()
   assert.ok(document?.server.memory_bytes_per_item > 0, stderr || document?.server.memory_note)
 
   const last = seen.findLastIndex(({ ids }, i) => i > 0 && ids > seen[i - 1].ids)

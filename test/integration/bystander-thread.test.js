@@ -11,6 +11,8 @@ import { bystanderThread } from '../../lib/probes/bystander-thread.js'
 import { startProducer, until } from '../helpers/programs.js'
 import { startServer, suiteScope, suiteServer } from '../helpers/servers.js'
 
+const coresHere = availableParallelism()
+
 /** @import { TestServer } from '../helpers/servers.js' */
 /** @import { TestContext } from 'node:test' */
 
@@ -114,7 +116,7 @@ describe('the bystander beside a busy sender', { skip }, () => {
     }
   })
 
-  const alone = availableParallelism() < 2 && 'one core'
+  const alone = coresHere < 2 && 'one core'
   test('how late it was to send is known, and a stall of the server is none of it', {
     skip: alone,
   }, async (t) => {
@@ -145,7 +147,9 @@ describe('the bystander beside a busy sender', { skip }, () => {
       assert.equal(spawnSync('taskset', ['-acp', cores, String(pid)]).status, 0)
     for (const { pid } of [server, calm]) pin(pid, '0')
     pin(process.pid, '1')
-    t.after(() => pin(process.pid, `0-${availableParallelism() - 1}`))
+    t.after(() => {
+      for (const { pid } of [server, calm, process]) pin(pid, `0-${coresHere - 1}`)
+    })
     const busy = 'for (const end = Date.now() + 60_000; Date.now() < end; );'
     const crowding = () => {
       const children = Array.from({ length: 8 }).map(() =>

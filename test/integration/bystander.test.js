@@ -83,7 +83,7 @@ test('an uncut ZADD of 300,000 members is measured as redis-cli --latency does',
   t.after(() => socket.destroy())
 
   const { pings, worstMs } = await watching(t, [server])
-  const args = ['-h', server.host, '-p', String(server.port), '--raw', '--latency', '-i', '4']
+  const args = ['-h', server.host, '-p', String(server.port), '--raw', '--latency', '-i', '8']
   const witness = promisify(execFile)('redis-cli', args, {
     env: { ...process.env, REDISCLI_AUTH: server.password },
   })
@@ -195,9 +195,9 @@ test('a thread of its own sleeps while every PING is answered, and a master that
   const ofOther = () => pings.filter(({ address }) => address === addressOf(other)).length
   pings.length = 0
   slept = 0
-  await until('50 PINGs to one of them', () => ofOther() >= 50)
+  // After a stop of the machine PINGs come at once, without sleeps.
+  await until('50 PINGs to one of them, and sleeps', () => ofOther() >= 50 && slept > 10)
   t.diagnostic(`${slept} sleeps in ${ofOther()} PINGs to each`)
-  assert.ok(slept > 10, `${slept} sleeps`)
   await frozenDuring(one, async () => {
     await until('its answers end', () => pings.at(-1)?.address === addressOf(other))
     await until('the next PINGs', () => pings.slice(-3).every(({ address }) => address === addressOf(other)))

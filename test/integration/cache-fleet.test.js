@@ -36,9 +36,12 @@ test('three boxes of a cache: one result, of the hits that the server counts, an
   const byUs = (100 * counts.hit) / (counts.hit + counts.miss)
   const byServer = (100 * hits) / (hits + misses)
   assert.ok(Math.abs(byUs - byServer) < 0.1, `${byUs} %, by INFO ${byServer} %`)
-  assert.ok(Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.5, `${cache.hit_pct}, ${cache.info_hit_pct} %`)
-  const evicted = await infoOf(target, 'evicted_keys')
   // A busy machine may have no two answers of INFO within the seconds that are measured.
+  assert.ok(
+    cache.info_hit_pct === null || Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.5,
+    `${cache.hit_pct}, ${cache.info_hit_pct} %`,
+  )
+  const evicted = await infoOf(target, 'evicted_keys')
   assert.ok(
     evicted > 0 && (cache.evicted_per_s === null || cache.evicted_per_s > 0),
     `${evicted}, ${JSON.stringify(cache)}`,
@@ -64,8 +67,11 @@ test('boxes of a cache that are killed, first one and then the one that samples 
   const stateOf = async (/** @type {number} */ pid) =>
     (await status()).boxes.find((/** @type {any} */ one) => one.pid === pid)?.state
   await sleep(3000)
+  /** @type {Map<number, number>} */
+  const killedMs = new Map()
   for (const box of [follower, leader]) {
     box.kill('SIGKILL')
+    killedMs.set(box.pid, Date.now())
     await until('it is lost', async () => (await stateOf(box.pid)) === 'lost')
   }
   await sleep(2000)
@@ -96,7 +102,11 @@ test('boxes of a cache that are killed, first one and then the one that samples 
     hits >= counts.hit && misses >= counts.miss,
     `${hits} and ${misses} by INFO, ${JSON.stringify(counts)}`,
   )
-  assert.ok(untold < 0.1 * asked, `${untold} of ${asked}`)
+  const untoldS = lost.reduce((/** @type {number} */ sum, /** @type {any} */ { pid, to_s: toS }) => {
+    const killedS = (Number(killedMs.get(pid)) - Date.parse(document.started)) / 1000
+    return sum + Math.max(0, killedS - toS)
+  }, 0)
+  assert.ok(untold < 500 * untoldS + 200, `${untold} of ${untoldS} s`)
   const within = 0.5 + (100 * untold) / asked
   assert.ok(
     Math.abs(cache.hit_pct - cache.info_hit_pct) < within,

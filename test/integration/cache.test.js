@@ -5,7 +5,16 @@ import { describe, test } from 'node:test'
 import { otherVersions, peerPath } from '../../lib/servers/peers.js'
 import { startHere, writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, codesIn, faultsIn, oddIn, outcomesOf, until } from '../helpers/programs.js'
+import {
+  areSampled,
+  assertDone,
+  codesIn,
+  faultsIn,
+  oddIn,
+  outcomesOf,
+  sumOf,
+  until,
+} from '../helpers/programs.js'
 import { callsOf, cli, startCluster, startServer } from '../helpers/servers.js'
 
 const zipf = '--keys 20k --popularity zipf:0.99 --value-size 200 --connections 8 --pipeline 8'
@@ -55,10 +64,19 @@ describe('caches', { concurrency: 1 }, () => {
       const apart = 0.1 + (100 * others) / items.offered
       assert.ok(Math.abs(byServer - byUs) < apart, `${byUs} %, by INFO ${byServer} %`)
       assert.ok(
-        cache.is_moving || Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.1,
+        cache.is_moving ||
+          !areSampled(run.seconds.slice(1)) ||
+          Math.abs(cache.hit_pct - cache.info_hit_pct) < 0.1,
         `${cache.hit_pct} %, ${cache.info_hit_pct} %`,
       )
-      assert.ok(cache.hit_pct_low <= cache.hit_pct && cache.hit_pct <= cache.hit_pct_high)
+      // A machine that stood still may have two seconds, which have no interval.
+      const moments = sumOf(
+        run.seconds.filter(({ phase }) => phase === 'measuring'),
+        'cache.moments.n',
+      )
+      const ends = [cache.hit_pct_low, cache.hit_pct_high]
+      if (moments < 3) assert.deepEqual(ends, [null, null])
+      else assert.ok(ends[0] <= cache.hit_pct && cache.hit_pct <= ends[1], `${ends}`)
       assert.ok(cache.evicted_per_s > 0)
       const expected = (1 - cache.hit_pct / 100) * run.document.rate.achieved
       assert.ok(Math.abs(cache.misses_per_s / expected - 1) < 0.3, `${cache.misses_per_s}, ${expected}`)
@@ -161,7 +179,7 @@ describe('caches', { concurrency: 1 }, () => {
       const [sets, scripts] = [await callsOf(server, 'hsetex'), await callsOf(server, 'evalsha')]
       assert.ok(sets === cache.fills || scripts >= cache.fills, `${sets}, ${scripts} of ${cache.fills}`)
       // Each field is read from the source once in its second, and the time until it is asked for again.
-      assert.ok(cache.misses > 400 && cache.misses < 1400, `${cache.misses} misses`)
+      assert.ok(cache.misses > 200 && cache.misses < 1400, `${cache.misses} misses`)
       await until('no field', async () => (await server.redis.hlen('cache:0')) === 0)
     })
 
@@ -226,15 +244,13 @@ describe('caches', { concurrency: 1 }, () => {
 
   test('maxmemory that changes midway makes a run not valid', async (t) => {
     const server = await startServer(t, { config: { maxmemory: '6mb', 'maxmemory-policy': 'allkeys-lru' } })
-    const run = startHere(
-      t,
-      'write',
-      `--strategy cache-aside ${zipf} --rate 5000 --duration 7s --warm-up 1s`,
-      server,
-    )
-    await until('keys', async () => (await server.redis.dbsize()) > 1000)
-    await new Promise((resolve) => setTimeout(resolve, 2500))
+    const run = startHere(t, 'write', `--strategy cache-aside ${zipf} --rate 5000 --warm-up 1s`, server)
+    const measured = () => run.intervals().filter(({ phase }) => phase === 'measuring').length
+    await until('two measured seconds', () => measured() >= 2)
     await cli(server, 'CONFIG', 'SET', 'maxmemory', '5mb')
+    const before = measured()
+    await until('seconds after it', () => measured() >= before + 3)
+    run.kill('SIGINT')
     const { document } = await run.ended
     assert.ok(codesIn(document).includes('cache-limit'), JSON.stringify(document.warnings))
   })

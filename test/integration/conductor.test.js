@@ -19,7 +19,11 @@ const step = (rate, seconds, phase) => ({ rate, seconds, phase, between: null })
 
 /** @returns {Generator<Step, string, any[]>} */
 function* scripted() {
-  yield step(open, 1, 'limit')
+  // A process that is busy may begin late.
+  for (let offered = 0; offered === 0; ) {
+    const limit = yield step(open, 1, 'limit')
+    for (const { items } of limit) offered += items.offered
+  }
   yield step(500, 1, 'measure')
   const [{ passed }] = yield step(1000, 1, 'measure')
   yield step(2000, 2, 'confirm')
@@ -39,14 +43,14 @@ describe('conducted runs', { concurrency: 3 }, () => {
       const at = { host, port, password }
       const { answer, seconds, document } = await conducted(t, settingsWith({ ...at, ...options }), {
         machine: scripted(),
-        judge: ({ items, achieved }) => ({ passed: items.acked === items.offered, achieved }),
+        judge: ({ items, achieved }) => ({ passed: items.acked === items.offered, items, achieved }),
       })
       assert.ok(answer === 'passed' || answer === 'failed')
-      assert.equal(
+      assert.match(
         columns(seconds, 'rate', 'phase'),
-        'null limit, 500 measure, 1000 measure, 2000 confirm, 2000 confirm',
+        /^(null limit, )+500 measure, 1000 measure, 2000 confirm, 2000 confirm$/,
       )
-      const offered = seconds.map(({ items }) => items.offered)
+      const offered = seconds.slice(-5).map(({ items }) => items.offered)
       assert.ok(offered[0] > 0, 'in a closed loop')
       for (const [i, rate] of [
         [1, 500],

@@ -1,11 +1,12 @@
 // The consumer: against a producer's servers, a server of its own, and whatever goes wrong there.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { runText } from '../../lib/report/text.js'
 import { ownRuntime, runCommand, startCommand } from '../helpers/command-here.js'
 import { readHere, startHere, writeHere } from '../helpers/here.js'
-import { assertDone, at, oddIn, sumOf, until, warningIn } from '../helpers/programs.js'
+import { areSampled, assertDone, at, linesOf, oddIn, sumOf, until, warningIn } from '../helpers/programs.js'
 import { callsOf, cli, startServer } from '../helpers/servers.js'
 
 /** @import { Scope } from '../helpers/servers.js' */
@@ -26,7 +27,7 @@ test('beside a producer with a local cluster: it attaches, reads replicas only, 
   await until('all items', () => sumOf(producer.intervals(), 'items.acked') >= 2000)
   for (const driver of ['socket', 'ioredis']) {
     const line = `read --verify --consumers 4 -p 1000 --duration 3 --count --driver ${driver}`
-    const { code, document, stdout, stderr } = await runCommand(t, line)
+    const { code, document, folder, stdout, stderr } = await runCommand(t, line)
     assert.equal(document.kind, 'consumer')
     assertDone({ code, document, stderr: `${stderr}${stdout}` })
     const { fetches, verify, commands, freshness_ms: age, clocks, plan, uniqueness, reads } = document
@@ -40,7 +41,9 @@ test('beside a producer with a local cluster: it attaches, reads replicas only, 
     assert.ok(verify.checked >= (fetches.count - 1) * 1000, JSON.stringify(verify))
     const wrong = ['missing', 'corrupt', 'unexpected', 'stale', 'unjudged'].map((what) => verify[what])
     assert.deepEqual(wrong, [0, 0, 0, 0, 0])
-    assert.ok(commands.replica.get.calls >= fetches.values, 'replicas served the GETs')
+    // A node that did not answer INFO in time has no commands in that time.
+    if (areSampled(linesOf(join(folder, 'intervals.ndjson'))))
+      assert.ok(commands.replica.get.calls >= fetches.values, 'replicas served the GETs')
     // An id that a replica did not have yet is asked for at its master.
     assert.ok(
       (commands.master.get?.calls ?? 0) <= 4 * (verify.lagging + verify.expired),
@@ -350,7 +353,7 @@ describe('on one server', { concurrency: 6 }, () => {
     const frozen = async (/** @type {string} */ driver) => {
       const server = await startServer(t)
       await writeHere(t, '-q 200 --intervals 1 --ttl 5m', server)
-      const line = `-p 200 --duration 4 --count --driver ${driver}`
+      const line = `-p 200 --duration 10 --count --driver ${driver}`
       const consumer = startHere(t, 'read', line, server)
       await until('values are read', async () => /cmdstat_get:/.test(await server.redis.info('commandstats')))
       process.kill(server.pid, 'SIGSTOP')

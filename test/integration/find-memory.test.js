@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Ajv } from 'ajv'
 import { runCommand } from '../helpers/command-here.js'
+import { codesIn } from '../helpers/programs.js'
 
 const schema = JSON.parse(readFileSync('docs/schemas/find-memory.schema.json', 'utf8'))
 const line =
@@ -19,11 +20,14 @@ const foundIn = (text) => {
 
 describe('the least memory of a cache', { concurrency: 1 }, () => {
   test('is found, with runs on both sides', async (t) => {
-    const { code, stdout, stderr } = await runCommand(
-      t,
-      `${line} --rate 1k --slo hit_rate>80% --time 60s --json`,
-    )
-    const found = foundIn(stdout)
+    const search = async () => {
+      const ended = await runCommand(t, `${line} --rate 1k --slo hit_rate>80% --time 60s --json`)
+      return { ...ended, found: foundIn(ended.stdout) }
+    }
+    // A machine that stood still in a run had not its rate.
+    const isSlowed = (/** @type {any} */ found) => codesIn(found).includes('rate')
+    let { code, stderr, found } = await search()
+    for (let again = 0; again < 2 && isSlowed(found); again++) ({ code, stderr, found } = await search())
     assert.equal(code, 0, `${found.sentence}\n${stderr}`)
     const { low, middle, high } = found.find
     assert.ok(low <= middle && middle <= high && high / low < 1.6, JSON.stringify(found.find))

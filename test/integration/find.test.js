@@ -82,7 +82,9 @@ describe('searches as a user starts them', { concurrency: true }, () => {
     const { state, find, readers, confirmed, confirmation, sentence } = answer
     assert.deepEqual([code, state, find.low, confirmed.rate], [4, 'none', null, 40], sentence)
     // Those 29 s alone, although most of the search had another rate than the plan.
-    assert.ok(Math.abs(confirmation.measured_s - confirmed.seconds) < 2, `${confirmation.measured_s} s`)
+    // What was due in them is waited for.
+    const aboveS = confirmation.measured_s - confirmed.seconds
+    assert.ok(aboveS > -0.1 && aboveS < 2 + answer.seconds.at(-1).waited_ms / 1000, `${aboveS} s more`)
     assert.ok(Math.abs(confirmation.rate.achieved - 40) < 3, `${confirmation.rate.achieved} a second`)
     assert.equal(sentence, 'none: at the highest rate whose seconds pass, fetches.duration_ms.p50<1us fails')
     assert.deepEqual([readers.consumers, readers.fetches.failed], [2, 0])

@@ -16,7 +16,7 @@ import {
   urlOf,
   writing,
 } from '../helpers/fleet.js'
-import { assertDone, linesOf, oddIn, ownFolder, sumOf, until } from '../helpers/programs.js'
+import { areSampled, assertDone, linesOf, oddIn, ownFolder, sumOf, until } from '../helpers/programs.js'
 import { callsOf, cli } from '../helpers/servers.js'
 import { columns } from '../helpers/table.js'
 
@@ -62,7 +62,9 @@ describe('boxes of a fleet', { concurrency: 6 }, () => {
     assert.deepEqual([items.offered, items.acked + items.dropped, items.absent], [2400, 2400, 0])
     assert.equal(agents.length, 3)
     assertCalls(await callsOf(target, 'setex'), document)
-    assertCalls(server.commands.setex.calls, document)
+    // A leader whose INFO was not answered in time has not all seconds of the server.
+    const sampled = areSampled(linesOf(join(out, 'clocks', 'intervals.ndjson')))
+    if (sampled) assertCalls(server.commands.setex.calls, document)
     assert.equal(latency.commands.SETEX.count, items.acked, 'commands have latencies of all boxes')
     assert.equal(found.boxes.length, 3)
     // The control's clock is this machine's.
