@@ -15,8 +15,23 @@ import { applying, factsBeside, ownOfBoxes, recordOf, sectionsOf } from '../meas
 
 const nothing = { window: {}, whole: {}, facts: {} }
 
-/** The sums that a box reported at its end; for a lost box, the sums of its seconds. @param {Box} box @returns {Measured} */
-const sumsOf = ({ end, folded }) => end?.measured ?? (folded ? { ...folded.measured, facts: {} } : nothing)
+/**
+ * The sums that a box reported at its end; for a lost box, the sums of its seconds. A box that does not reach the control goes on as
+ * the leader that it was: its readings of the nodes are those that the control took, as the next leader has the others too.
+ * @param {Box} box
+ * @returns {Measured}
+ */
+const sumsOf = ({ end, folded }) => {
+  if (!end?.measured) return folded ? { ...folded.measured, facts: {} } : nothing
+  if (!folded) return end.measured
+  const { window, whole, facts } = end.measured
+  const taken = folded.measured
+  return {
+    window: { ...window, nodes: taken.window.nodes ?? null },
+    whole: { ...whole, nodes: taken.whole.nodes ?? null },
+    facts,
+  }
+}
 
 /** What one box measured. @param {Box} box @param {readonly Measure[]} measures */
 export const withMeasured = (box, measures) => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
+import { withoutNodes } from '../../lib/fleet/control.js'
 import { fleetFoldOf, sumOfBoxes } from '../../lib/fleet/fold.js'
 import { decodeInterval, joinedSeconds, secondOf } from '../../lib/fleet/interval.js'
 import { measuredOfBoxes } from '../../lib/fleet/measured.js'
-import { ofReaders, ofWriters } from '../../lib/measures/index.js'
+import { folded } from '../../lib/measures/fold.js'
+import { ofReaders, ofWriters, ownOfBoxes } from '../../lib/measures/index.js'
 import { nodeTotals } from '../../lib/measures/nodes.js'
 import { mergedPercentiles, series } from '../../lib/probes/latency.js'
 import { boxOfIntervals } from '../helpers/sample-interval.js'
@@ -173,6 +175,28 @@ test('a box that was lost has its warm-up apart, and nodes go on from one box th
   assert.deepEqual(sections.nodes, [{ ...named, ...seen }])
   const { cpu_s: cpuS, net_bytes: bytes, evicted, counted } = nodeTotals(sums.own.window, sums.own.whole)
   assert.deepEqual([cpuS, bytes, evicted, counted], [0.8, 10, 2, { least: 7, most: 14 }])
+})
+
+test('a box that led on without the control has told what the next leader has too: it counts once', () => {
+  const [one, two] = [boxOfIntervals('a', 1, 5), boxOfIntervals('b', 2, 6)]
+  const row = (/** @type {number} */ atMs, /** @type {number} */ overMs) => ({
+    ...{ address: 'm:1', shard: 1, role: 'master', at_ms: atMs, over_ms: overMs, cpu_s: overMs / 1e4 },
+    ...{ net_in_bytes: 5, net_out_bytes: 5, carried: 7, commands: { set: { calls: overMs, usec: 50 } } },
+  })
+  const own = [1000, 2000, 3000].map((atMs) => ({ ...one.next(), nodes: [row(atMs, 1000)] }))
+  // The control answers again, and box b leads: it goes on behind what the control had.
+  const late = own.slice(1).map((line) => JSON.parse(withoutNodes(JSON.stringify(line))))
+  const fold = foldOf(own[0], { ...two.next(4), nodes: [row(4000, 3000)] }, ...late)
+  const kept = storedOf(fold)
+  const sum = folded(ownOfBoxes, own)
+  const end = { measured: { window: sum, whole: sum, facts: {} } }
+  const boxes = Object.entries(kept.boxes).map(([id, of]) => ({ end: id === 'a' ? end : null, folded: of }))
+  const known = { boxes: /** @type {any} */ (boxes), checkpoint: kept, stored: 100, plan: {} }
+  const { sections, sums } = measuredOfBoxes(known, ofWriters)
+  assert.deepEqual([sections.nodes[0].sampled_s, sections.nodes[0].cpu_pct], [4, 10])
+  const { cpu_s: cpuS, commands } = nodeTotals(sums.own.window, sums.own.whole)
+  assert.deepEqual([cpuS, commands.set.calls], [0.4, 4000])
+  assert.equal(sections.client.cpu_s, 0.4, 'of three seconds of one and one of the other')
 })
 
 test('a fleet has what its boxes came to with --reconnects, and the CPU of boxes that read', () => {
