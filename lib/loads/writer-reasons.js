@@ -54,21 +54,42 @@ const listed = (boxes, words) => {
   return `${boxes.slice(0, shown).map(words).join('; ')}${more}`
 }
 
-/** @param {Fleet} run @returns {Reasons} */
-const absentBoxes = ({ fleet, items, duration_s: durationS, plan }) => {
-  if (!fleet || (fleet.absent.items === 0 && fleet.boxes.every((box) => box.state !== 'lost'))) return {}
-  const lost = fleet.boxes.filter((box) => box.state === 'lost')
-  const late = fleet.boxes.filter((box) => box.from_s > 0.5 && box.state !== 'lost')
-  const there = new Set(fleet.boxes.flatMap((box) => box.writers))
-  const never = plan.totalAgents - there.size
-  const parts = [
+// Without a schedule no item says that a box came late or left: less than this is the start or the end of one.
+const edgeS = 1.5
+
+/** Boxes that did not write from the beginning to the end, in words. @param {Fleet} run @param {readonly Box[]} boxes @param {boolean} isDue a schedule says what all had to write */
+const partsOfBoxes = ({ duration_s: durationS, plan }, boxes, isDue) => {
+  const there = boxes.filter((box) => box.state !== 'lost')
+  const lost = boxes.filter((box) => box.state === 'lost')
+  const late = there.filter((box) => box.from_s > (isDue ? 0.5 : edgeS))
+  const left = there.filter((box) => box.state === 'interrupted' && box.to_s < durationS - edgeS)
+  const never = plan.totalAgents - new Set(boxes.flatMap((box) => box.writers ?? [])).size
+  return [
     lost.length > 0 && listed(lost, (box) => `${nameOf(box)} was lost at ${box.to_s.toFixed(1)} s`),
     late.length > 0 && listed(late, (box) => `${nameOf(box)} joined at ${box.from_s.toFixed(1)} s`),
+    left.length > 0 &&
+      listed(left, (box) => `${nameOf(box)} was stopped by hand at ${box.to_s.toFixed(1)} s`),
     never > 0 && `${several(never, 'writer')} never came`,
   ].filter(Boolean)
-  const absentPct = items.offered > 0 ? (fleet.absent.items / items.offered) * 100 : 0
+}
+
+/** @param {Fleet} run @returns {Reasons} */
+const absentBoxes = (run) => {
+  const { fleet, items, duration_s: durationS, plan } = run
+  if (!fleet) return {}
+  const isDue = plan.schedule !== 'none'
+  const parts = partsOfBoxes(run, fleet.boxes, isDue)
+  const { items: absent } = fleet.absent
+  if (absent === 0 && (isDue ? fleet.boxes.every((box) => box.state !== 'lost') : parts.length === 0))
+    return {}
+  const who = parts.join('; ') || 'boxes were missing'
+  if (!isDue && absent === 0)
+    return {
+      [absentCode]: `${who}: the rate is not that of all boxes, and no schedule says what is absent; repeat with all boxes`,
+    }
+  const absentPct = items.offered > 0 ? (absent / items.offered) * 100 : 0
   return {
-    [absentCode]: `${parts.join('; ') || 'boxes were missing'}: ${several(fleet.absent.items, 'item')} (${absentPct < 0.1 && absentPct > 0 ? 'under 0.1' : absentPct.toFixed(1)} %) of ${durationS.toFixed(1)} s are absent, and no other box wrote them; repeat with all boxes`,
+    [absentCode]: `${who}: ${several(absent, 'item')} (${absentPct < 0.1 && absentPct > 0 ? 'under 0.1' : absentPct.toFixed(1)} %) of ${durationS.toFixed(1)} s are absent, and no other box wrote them; repeat with all boxes`,
   }
 }
 

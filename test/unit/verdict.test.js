@@ -171,6 +171,62 @@ describe('writers that were not there', () => {
     assert.match(words(run), late)
   })
 
+  test('boxes of a fleet that were not there all the time make it partial, also where no schedule says what is absent', () => {
+    const boxOf = (/** @type {number} */ n, more = {}) => ({
+      ...{
+        box: n,
+        host: 'h',
+        pid: n,
+        writers: [n],
+        state: 'done',
+        from_s: 0,
+        to_s: 60,
+        offered: 9,
+        acked: 9,
+      },
+      ...{ version: '1', clock: { offset_ms: 0, uncertainty_ms: 0 }, intervals: 60, intervals_lost: 0 },
+      ...more,
+    })
+    const judgedOf = (/** @type {readonly object[]} */ boxes, schedule = 'none', items = 0) =>
+      judged(
+        /** @type {any} */ ({
+          plan: { ...plan, totalAgents: 2, schedule, rate: schedule === 'none' ? 'max' : null },
+          durationS: 60,
+          rate: { nominal: null, achieved: 1000 },
+          fleet: {
+            ...{ control: 'c:1', boxes, start: { clock_skew_ms: 0, loop_skew_ms: 0 } },
+            absent: { items, share: 0 },
+          },
+        }),
+      )
+    const cases = /** @type {const} */ ([
+      [[boxOf(1)], '1 writer never came'],
+      [[boxOf(1), boxOf(2, { from_s: 30 })], 'box 2 (h, writer 2) joined at 30.0 s'],
+      [
+        [boxOf(1), boxOf(2, { state: 'interrupted', to_s: 10 })],
+        'box 2 (h, writer 2) was stopped by hand at 10.0 s',
+      ],
+      [[boxOf(1), boxOf(2, { state: 'lost', to_s: 10 })], 'box 2 (h, writer 2) was lost at 10.0 s'],
+    ])
+    for (const [boxes, text] of cases) {
+      const run = judgedOf(boxes)
+      const why =
+        'the rate is not that of all boxes, and no schedule says what is absent; repeat with all boxes'
+      assert.deepEqual([run.state, words(run)], ['partial', `${text}: ${why}`])
+    }
+    // All were stopped at one moment, and one had more to drain.
+    const stopped = [boxOf(1, { state: 'interrupted' }), boxOf(2, { state: 'interrupted', to_s: 59.2 })]
+    assert.equal(judgedOf(stopped).state, 'valid')
+    assert.equal(judgedOf([boxOf(1), boxOf(2, { from_s: 0.97 })]).state, 'valid', 'its first line came late')
+    const [, , [left]] = cases
+    const share =
+      '100 items (10.0 %) of 60.0 s are absent, and no other box wrote them; repeat with all boxes'
+    assert.equal(
+      words(judgedOf(left, 'even', 100)),
+      `box 2 (h, writer 2) was stopped by hand at 10.0 s: ${share}`,
+    )
+  })
+
   test('with another reason it is not valid, with all writers it is valid', () => {
     assert.equal(judged({ writers: alone, ...items({ acked: 999, unsettled: 1 }) }).state, 'not-valid')
     const all = judged({ writers: { ...alone, fewest: 8, absent_s: 0 } })
