@@ -93,6 +93,39 @@ const absentBoxes = (run) => {
   }
 }
 
+// A box's first second is taken for a whole one.
+const mostOverlapS = 1
+
+/** For how long two boxes had a number in common. @param {Box} one @param {Box} other */
+const overlapS = (one, other) => {
+  const [own, theirs] = [one, other].map(({ writers, readers }) => writers ?? readers ?? [])
+  if (!own.some((number) => theirs.includes(number))) return 0
+  return Math.min(one.to_s, other.to_s) - Math.max(one.from_s, other.from_s)
+}
+
+/**
+ * A box that the control does not hear of for five seconds loses its number to one that waits for it, and does not know.
+ * @param {Fleet} run
+ * @returns {Reasons}
+ */
+const sharedNumbers = ({ fleet, readers }) => {
+  const found = [fleet?.boxes ?? [], readers?.boxes ?? []].flatMap((/** @type {readonly Box[]} */ boxes) =>
+    boxes.flatMap((one, at) =>
+      boxes.slice(at + 1).flatMap((other) => {
+        const bothS = overlapS(one, other)
+        return bothS > mostOverlapS
+          ? `${nameOf(one)} and ${nameOf(other)} had the same number for ${bothS.toFixed(1)} s`
+          : []
+      }),
+    ),
+  )
+  return {
+    'fleet-numbers':
+      found.length > 0 &&
+      `${found.slice(0, shown).join('; ')}: their part of the load was sent twice, as one of them did not reach the control; start no more boxes than -t, and repeat`,
+  }
+}
+
 /** @param {Fleet} run @returns {Reasons} */
 const lostIntervals = ({ fleet, readers }) => {
   const boxes = [...(fleet?.boxes ?? []), ...(readers?.boxes ?? [])].filter((box) => box.intervals_lost > 0)
@@ -494,7 +527,8 @@ const accountingFaults = ({ items, agents = [] }) => {
  * @param {Behind} behind why it fell behind
  */
 export const writerReasons = (behind) => {
-  const first = [accountingFaults, absentWriters, absentBoxes, lostIntervals, fleetReaders, mixedVersions]
+  const ofFleet = [absentBoxes, sharedNumbers, lostIntervals, fleetReaders, mixedVersions]
+  const first = [accountingFaults, absentWriters, ...ofFleet]
   const ofServers = [
     failovers,
     causes,

@@ -227,6 +227,40 @@ describe('writers that were not there', () => {
     )
   })
 
+  test('two boxes that had one number at the same time wrote its items twice', () => {
+    const boxOf = (/** @type {number} */ n, /** @type {number} */ writer, more = {}) => ({
+      ...{ box: n, host: 'h', pid: n, writers: [writer], state: 'done', from_s: 0, to_s: 60, offered: 9 },
+      ...{ version: '1', clock: { offset_ms: 0, uncertainty_ms: 0 }, acked: 9, intervals: 60 },
+      ...{ intervals_lost: 0, ...more },
+    })
+    const judgedOf = (/** @type {object[]} */ ...boxes) =>
+      judged(
+        /** @type {any} */ ({
+          plan: { ...plan, totalAgents: 2 },
+          durationS: 60,
+          fleet: {
+            ...{ control: 'c:1', boxes, start: { clock_skew_ms: 0, loop_skew_ms: 0 } },
+            absent: { items: 0, share: 0 },
+          },
+        }),
+      )
+    const twice = judgedOf(boxOf(1, 1), boxOf(2, 2), boxOf(3, 2, { from_s: 15 }))
+    assert.equal(twice.state, 'not-valid')
+    const [{ code, message }] = twice.warnings
+    assert.equal(code, 'fleet-numbers')
+    assert.match(
+      message,
+      /^box 2 \(h, writer 2\) and box 3 \(h, writer 2\) had the same number for 45\.0 s: /,
+    )
+    // A box that was killed and started again took its number again.
+    const again = judgedOf(
+      boxOf(1, 1),
+      boxOf(2, 2, { state: 'lost', to_s: 20 }),
+      boxOf(3, 2, { from_s: 19.2 }),
+    )
+    assert.equal(again.state, 'partial')
+  })
+
   test('with another reason it is not valid, with all writers it is valid', () => {
     assert.equal(judged({ writers: alone, ...items({ acked: 999, unsettled: 1 }) }).state, 'not-valid')
     const all = judged({ writers: { ...alone, fewest: 8, absent_s: 0 } })
