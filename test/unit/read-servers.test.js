@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fetcherOf } from '../../lib/loads/fetches/fetch.js'
 import { readsWords } from '../../lib/loads/fetches/open.js'
 import { readServersOf, slotMapOf } from '../../lib/transport/slot-map.js'
 import { slotCount } from '../../lib/wire/slot.js'
@@ -35,6 +36,32 @@ test('consumers take the replicas of a shard in turn', () => {
   const servers = serversOf([replica('r1', 'm1'), replica('r2', 'm1'), replica('r3', 'm2')], 'replica')
   const taken = [0, 1, 2].map((consumer) => servers.serverOf(0, consumer))
   assert.deepEqual([taken, servers.bare], [['r1', 'r2', 'r1'], []])
+})
+
+test('one consumer alone reads from all nodes of a shard, a fetch from each', async () => {
+  const { serverOf } = serversOf([replica('r1', 'm1'), replica('r2', 'm1')], 'any')
+  /** @type {string[][]} */
+  const asked = []
+  const driver = {
+    serverOf: (/** @type {string} */ _, /** @type {number} */ consumer) => serverOf(0, consumer),
+    ask: async (/** @type {unknown[]} */ ...[, , , consumer]) => {
+      asked.push([serverOf(0, Number(consumer))])
+    },
+  }
+  const reader = { unique: false, dated: true, value: null, asks: () => [{ kind: 'ids', shape: 'members' }] }
+  const plan = { stamp: false, limit: 0, values: false, sets: ['ids'] }
+  const nowAt = (/** @type {string} */ server) => {
+    asked.at(-1)?.push(server)
+    return 0
+  }
+  const needs = /** @type {any} */ ({ plan, reader, driver, clock: () => 0, nowAt, inspector: null })
+  const fetch = fetcherOf(needs, 1)
+  for (let i = 0; i < 4; i++) await fetch()
+  // The age of what was found is by the clock of the node that was asked.
+  assert.deepEqual(
+    asked.map(([node, clock]) => `${node} ${clock}`),
+    ['r1 r1', 'r2 r2', 'm1 m1', 'r1 r1'],
+  )
 })
 
 test('masters and any node, where they were asked for', () => {

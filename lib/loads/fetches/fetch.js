@@ -94,6 +94,15 @@ const both = (first, then) => ({
   },
 })
 
+/** The first so many places, in an array that grows. */
+const firstPlacesOf = () => {
+  let every = new Uint32Array(0)
+  return (/** @type {number} */ count) => {
+    if (every.length < count) every = Uint32Array.from({ length: Math.ceil(count * 1.25) }, (_, i) => i)
+    return every.subarray(0, count)
+  }
+}
+
 /**
  * The fetches of one consumer; its lists are reused.
  * @param {object} needs
@@ -103,16 +112,14 @@ const both = (first, then) => ({
  * @param {() => number} needs.clock
  * @param {(server: string) => number} needs.nowAt epoch by the clock of a server
  * @param {Inspector | null} needs.inspector
- * @param {number} consumer
+ * @param {number} consumer of all consumers of the run, from 0
  */
 export const fetcherOf = ({ plan, reader, driver, clock, nowAt, inspector }, consumer) => {
   const stamped = plan.stamp && !reader.dated
   let attempt = attemptOf(reader, stamped, nowAt)
-  let every = new Uint32Array(0)
-  const firstPlaces = (/** @type {number} */ count) => {
-    if (every.length < count) every = Uint32Array.from({ length: Math.ceil(count * 1.25) }, (_, i) => i)
-    return every.subarray(0, count)
-  }
+  const firstPlaces = firstPlacesOf()
+  // Each fetch goes to the next node of a shard, so that a consumer alone reads from all of them.
+  let turn = consumer - 1
 
   /** @param {ValueSink} values @param {number} nowMs */
   const askIds = async (values, nowMs) => {
@@ -134,13 +141,13 @@ export const fetcherOf = ({ plan, reader, driver, clock, nowAt, inspector }, con
       },
     }
     const asks = reader.asks({ nowMs })
-    await Promise.all(asks.map((ask) => driver.ask(ask.args, ask.key, sinkOf(ask, collector), consumer)))
+    await Promise.all(asks.map((ask) => driver.ask(ask.args, ask.key, sinkOf(ask, collector), turn)))
   }
 
   /** Repeats until all replies are complete: after a lost connection everything is asked again. */
   const ids = async () => {
     for (let left = attempts; ; left--) {
-      const server = driver.serverOf(plan.sets[0], consumer)
+      const server = driver.serverOf(plan.sets[0], turn)
       const { list, values } = attempt
       attempt.tally().server = server
       const sink = inspector ? both(values, inspector.inspect(list, server)) : values
@@ -165,6 +172,7 @@ export const fetcherOf = ({ plan, reader, driver, clock, nowAt, inspector }, con
   /** @returns {Promise<Fetched>} */
   return async () => {
     attempt.clear()
+    turn++
     const startMs = clock()
     const found = await ids()
     const idsMs = clock() - startMs
@@ -182,7 +190,7 @@ export const fetcherOf = ({ plan, reader, driver, clock, nowAt, inspector }, con
     }
     if (found && plan.values && reader.value && count > 0) {
       const places = chosen ?? firstPlaces(count)
-      const refused = await driver.values(list, places, reader.value, found.sink, consumer)
+      const refused = await driver.values(list, places, reader.value, found.sink, turn)
       for (const [cause, n] of Object.entries(refused)) failedBy[cause] = (failedBy[cause] ?? 0) + n
     }
     const durationMs = clock() - startMs
