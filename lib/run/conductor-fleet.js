@@ -108,9 +108,10 @@ export const searchOnFleet = ({ fleet, conductor, onStep }) => {
         await following(run)
         return { isLeader: false, answer: null }
       }
-      const { live } = await fleet.live()
+      // Boxes that read beside a search play no steps.
+      const boxes = (await fleet.live()).live.filter(({ kind }) => kind === 'producer').length
       try {
-        return { isLeader: true, answer: await leading(run, live.length) }
+        return { isLeader: true, answer: await leading(run, boxes) }
       } finally {
         await steps.say({ isOver: true }).catch(() => {})
       }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { series } from '../../lib/probes/latency.js'
-import { secondOfFleet } from '../../lib/run/conductor-fleet.js'
+import { searchOnFleet, secondOfFleet } from '../../lib/run/conductor-fleet.js'
 
 /** Over two seconds. @param {{ busy_pct: number, thread_cpu_pct: number, cpu_pct: number }} client @returns {any} */
 const amountsOf = ({ busy_pct: busy, thread_cpu_pct: thread, cpu_pct: cpu }) => ({
@@ -47,4 +47,26 @@ test('counts are added, histograms merged, and of the clients the busiest thread
   })
   assert.deepEqual([second.waited_ms, second.backlog_grows], [40, true])
   assert.equal(second.bystander_us, null)
+})
+
+test('a search waits for what the boxes that write saw of a step, and not for boxes that read', async () => {
+  const own = [played([1000])]
+  const said = { own: JSON.stringify(own) }
+  const chain = { rpush: () => chain, hset: () => chain, pexpire: () => chain, exec: async () => [] }
+  const client = { multi: () => chain, hgetall: async () => said, del: async () => 1 }
+  const fleet = {
+    ...{ id: 'own', leads: () => true, control: { client, keys: { head: '' } } },
+    live: async () => ({ live: [{ kind: 'producer' }, { kind: 'consumer' }] }),
+  }
+  const conductor = {
+    player: { isOver: () => false, play: async () => own },
+    conduct: async (/** @type {any} */ run, /** @type {any} */ play) =>
+      play(run, { phase: 'measure', rate: 200, seconds: 1 }),
+  }
+  const { conduct } = searchOnFleet(/** @type {any} */ ({ fleet, conductor, onStep: () => {} }))
+  const { answer } = await conduct(/** @type {any} */ ({ writing: { elapsed: () => 0 } }))
+  assert.deepEqual(
+    /** @type {any[]} */ (answer).map((second) => second.achieved),
+    [1],
+  )
 })
