@@ -6,10 +6,11 @@ import { describe, test } from 'node:test'
 import { processStart } from '../../lib/base/lock.js'
 import { ownRuntime, startCommand } from '../helpers/command-here.js'
 import {
-  assertDone,
   assertNoneLost,
   at,
   laterSecond,
+  linesOf,
+  oddIn,
   outcomesOf,
   startProducer,
   sumOf,
@@ -30,12 +31,20 @@ describe('a run by hand', { concurrency: true }, () => {
         const running = startProducer(t, '-q 500 -c 4')
         await until('a second has passed', () => running.intervals().length > 0)
         running.kill(signal)
-        const ended = await running.ended
-        const { code, document, stdout, stderr } = ended
+        const { code, document, folder, stdout, stderr } = await running.ended
         assert.equal(code, 130, stderr)
         assert.equal(document.interrupted, true)
-        assert.equal(document.items.acked + document.items.dropped, document.items.offered)
-        assertDone({ ...ended, code: document.valid ? 0 : 4 })
+        const { items, latency_us: latency } = document
+        assertNoneLost(items)
+        // A server that stands still on a busy machine is not waited for.
+        const isStill = (/** @type {any} */ { nodes }) =>
+          nodes.some((/** @type {any} */ { gap }) => gap === 'silent')
+        const wasStill = latency.intended.max > 1e6 || linesOf(join(folder, 'intervals.ndjson')).some(isStill)
+        assert.ok(items.unsettled === 0 || wasStill, JSON.stringify(items))
+        assert.deepEqual(
+          oddIn(document).filter((/** @type {any} */ { code }) => code !== 'unsettled'),
+          [],
+        )
         assert.ok(document.warnings.some((/** @type {any} */ warning) => warning.code === 'interrupted'))
         assert.match(stdout, /stopped by hand/)
       })
@@ -46,7 +55,10 @@ describe('a run by hand', { concurrency: true }, () => {
       running.kill('SIGINT')
       const { document } = await running.ended
       const { offered, acked } = document.items
-      assert.ok(Math.abs(document.measured_s * 2000 - (offered - 2000)) < 200, JSON.stringify(document.items))
+      // A busy machine may be late for it.
+      const lateS = Math.max(0, document.latency_us.intended.max / 1e6 - 1)
+      const off = Math.abs(document.measured_s * 2000 - (offered - 2000))
+      assert.ok(off < 200 + 2000 * lateS, `${off} off, ${lateS} s: ${JSON.stringify(document.items)}`)
       if (acked === offered)
         assert.ok(Math.abs(document.rate.achieved - 2000) < 200, `${document.rate.achieved}`)
     })

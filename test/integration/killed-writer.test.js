@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { runCommand } from '../helpers/command-here.js'
 import { writeHere } from '../helpers/here.js'
 import { peer } from '../helpers/peers.js'
-import { assertDone, at, startProducer, until } from '../helpers/programs.js'
+import { assertDone, assertNoneLost, at, startProducer, until } from '../helpers/programs.js'
 import { startServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
@@ -63,6 +63,8 @@ test('fields, where HEXPIRE gives them their lifetime', async (t) => {
   await killedAndCleared(t, server, line, { withFields: true, enough: 100 })
   const whole = await writeHere(t, `${line} --intervals 2 --driver ioredis`, server)
   assertDone(whole)
-  assert.equal(whole.document.items.acked, 60_000)
+  const { items } = whole.document
+  assertNoneLost(items)
+  assert.ok(items.offered === 60_000 && items.acked > 0, JSON.stringify(items))
   assert.ok(whole.document.server.commands.hexpire.calls > 0)
 })

@@ -7,7 +7,7 @@ import { leaseKey, leases } from '../../lib/servers/leases.js'
 import { runCommand } from '../helpers/command-here.js'
 import { startHere } from '../helpers/here.js'
 import { startHostileServer } from '../helpers/hostile-server.js'
-import { assertDone, at, oddIn, startProducer, until } from '../helpers/programs.js'
+import { assertDone, at, codesIn, oddIn, startProducer, until } from '../helpers/programs.js'
 import { cli, startServer, suiteServer } from '../helpers/servers.js'
 
 /** @import { TestServer } from '../helpers/servers.js' */
@@ -249,7 +249,10 @@ describe('leases', { concurrency: 8 }, () => {
       .map((text) => JSON.parse(text))
     const { time } = lines.find(({ msg }) => warned.test(msg)) ?? assert.fail(stderr)
     assert.ok(time <= Date.parse(document.started), `said at ${time}, and begun ${document.started}`)
-    assert.deepEqual([code, document.state], [4, 'partial'])
+    assert.deepEqual(codesIn({ warnings: oddIn(document) }), ['absent-writers'])
+    // Not valid: this machine was too busy besides.
+    const reasons = document.warnings.filter((/** @type {any} */ { invalidates }) => invalidates)
+    assert.deepEqual([code, document.state], [4, reasons.length === 1 ? 'partial' : 'not-valid'])
     assert.doesNotMatch((await runCommand(t, 'write -q 80 -t 8 -a 1 --duration 1s', server)).stderr, warned)
   })
 

@@ -10,6 +10,7 @@ import { startHere, writeHere } from '../helpers/here.js'
 import { commandsOf } from '../helpers/markdown.js'
 import {
   assertDone,
+  assertNoneLost,
   at,
   linesOf,
   oddIn,
@@ -99,7 +100,9 @@ describe('models of the user', { concurrency: 3 }, () => {
     writer.kill('SIGINT')
     const { code, document, stderr } = await writer.ended
     assert.equal(code, 130, stderr)
-    assert.equal(document.items.acked, document.items.offered)
+    // On a busy machine a tick may wait then, and is dropped.
+    assertNoneLost(document.items)
+    assert.ok(document.items.acked > 0)
   })
 
   test('a command that each item needs twice, and keys that it removes, are not taken for others', async (t) => {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { runText } from '../../lib/report/text.js'
 import { runCommand, startCommand } from '../helpers/command-here.js'
-import { assertDone, at, until } from '../helpers/programs.js'
+import { assertDone, assertNoneLost, at, until } from '../helpers/programs.js'
 import { cli, startServer } from '../helpers/servers.js'
 
 test('one file is enough for a strategy', async (t) => {
@@ -42,7 +42,9 @@ test('one file is enough for a strategy', async (t) => {
   writer.kill('SIGINT')
   const written = await writer.ended
   assert.equal(written.code, 130, written.stderr)
-  assert.equal(written.document.items.acked, written.document.items.offered)
+  // On a busy machine a tick may wait then, and is dropped.
+  assertNoneLost(written.document.items)
+  assert.ok(written.document.items.acked > 0)
   assert.match(written.stdout, /one-hash/)
   assert.match(readFileSync(join(written.folder, 'report.html'), 'utf8'), /one-hash/)
   assert.deepEqual(Object.keys(written.document.server.commands).sort(), ['expire', 'hset'])
