@@ -1,4 +1,4 @@
-// Starts producer.js; its second sending thread ends soon after it began: LOST=ended, or by an error of its own: LOST=failed.
+// Starts producer.js; its second sending thread ends soon after its first second: LOST=ended, or by an error of its own: LOST=failed.
 
 import { syncBuiltinESMExports } from 'node:module'
 import workerThreads from 'node:worker_threads'
@@ -9,15 +9,22 @@ const { Worker } = workerThreads
 
 class DyingWorker extends Worker {
   #isSecond = false
+  #hasBegun = false
   /** @param {URL} file @param {import('node:worker_threads').WorkerOptions} options */
   constructor(file, options) {
     super(file, options)
     this.#isSecond = options.name === 'sender 2'
+    this.on('message', (said) => this.#heard(said))
   }
   /** @param {any} order */
   postMessage(order) {
     super.postMessage(order)
-    if (!this.#isSecond || order.beginAtMs === undefined) return
+    if (this.#isSecond && order.beginAtMs !== undefined) this.#hasBegun = true
+  }
+  /** On a busy machine it begins late. @param {any} said */
+  #heard({ second }) {
+    if (!second || !this.#hasBegun) return
+    this.#hasBegun = false
     setTimeout(() => {
       if (LOST === 'ended') this.terminate()
       else super.postMessage(null)
