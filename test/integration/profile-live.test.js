@@ -83,15 +83,18 @@ describe('a cluster of three masters and three replicas, with TLS and an ACL use
 
   test('Ctrl-C ends it at once with what it has; nothing is refused, and no value is read', async (t) => {
     const bytesBefore = await outputBytes()
-    await until('nothing has asked about the large value', async () => (await idleS()) > 1)
+    await until('nothing has asked about the large value', async () => (await idleS()) > 2)
     const out = ownFolder(t, 'profile')
     const line = `profile --out ${out} --duration 10m --share 50%`
+    const fromMs = performance.now()
     const program = startProgram(t, 'lib/cli/millrace.js', line, { env, out: false })
     const runs = async (/** @type {Promise<boolean>} */ isSo) => {
       program.assertRuns()
       return isSo
     }
-    await until('its size', () => runs(idleS().then((seconds) => seconds < 2)))
+    // However late a busy machine looks.
+    const isAsked = async () => (await idleS()) < (performance.now() - fromMs) / 1000
+    await until('its size', () => runs(isAsked()))
     await until('names', () =>
       runs(sumOf('commandstats', /cmdstat_scan:calls=(\d+)/).then((scans) => scans >= names / namesAPage)),
     )

@@ -137,9 +137,12 @@ describe('threads', { concurrency: 3 }, () => {
     assertDone(await writeHere(t, line, server))
     await cli(server, 'DEL', 'item:7')
     const read = '--consumers 4 --threads 2 --fetch-rate 8 --duration 2s --verify'
-    const { document } = await readHere(t, read, { env: at(server) })
+    const { document, seconds } = await readHere(t, read, { env: at(server) })
     assert.equal(document.verify.missing > 0, true, JSON.stringify(document.verify))
-    assert.ok(Math.abs(document.duration_s - 2) < 1, `${document.duration_s} s`)
+    // On a busy machine the last fetch is late.
+    const lastS = seconds.findLast(({ fetches }) => fetches.count > 0).at_ms / 1000
+    const { duration_s: durationS } = document
+    assert.ok(durationS > 1 && durationS < Math.max(2, lastS) + 1, `${durationS} s, fetches until ${lastS} s`)
     assert.ok(Math.abs(document.rate.achieved * document.duration_s - document.fetches.count) < 1)
   })
 
