@@ -24,6 +24,7 @@ import { plainText } from '../base/units.js'
  * @property {boolean} [isPrivate] its options come from the command line alone
  * @property {Option[]} [own] of the options those that it is given as settings; it checks the others itself
  * @property {boolean} [takesStrategy] its first word may be one: `write queue-list`
+ * @property {boolean} [takesModel] or the file of a model: `write feed.yaml`
  * @property {boolean} [takesWords]
  * @property {(typed: Typed) => Promise<Typed>} [placed] adds the address that its words lead to
  * @property {() => readonly string[]} [words] what they may be, for a shell that completes them

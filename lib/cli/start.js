@@ -165,6 +165,7 @@ export const worked = async (
     isPrivate = false,
     takesWords = false,
     takesStrategy = false,
+    takesModel = false,
     placed = async (line) => line,
     work,
   } = await commandNamed(name)
@@ -174,7 +175,7 @@ export const worked = async (
   const asTyped = typedLine(argv, [...options, ...passed])
   // A word for a model in another program is refused with the name here.
   const likeOther = Object.keys(ofStrategy?.likeOther ?? {})
-  const line = ofStrategy ? withStrategies(asTyped, { likeOther, hasModel: true }) : asTyped
+  const line = ofStrategy ? withStrategies(asTyped, { likeOther, hasModel: takesModel }) : asTyped
   if (line.help) {
     refuseTopic(line, strategies)
     const { helpText } = await import('../options/help.js')

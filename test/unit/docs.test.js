@@ -106,7 +106,7 @@ describe('command lines parse', () => {
       if (name === undefined) continue
       seen.add(name)
       const argv = isCommand ? behind.argv : words.slice(1)
-      const { options, passed = [], takesWords, takesStrategy } = await commandNamed(name)
+      const { options, passed = [], takesWords, takesStrategy, takesModel } = await commandNamed(name)
       const typed = typedLine(argv, [...options, ...passed])
       if (typed.help) continue
       // Files that a reader writes are not there; those of docs/examples are.
@@ -114,7 +114,7 @@ describe('command lines parse', () => {
       const given = new Map([...typed.options].filter(([option, file]) => option !== 'file' || isThere(file)))
       const line = `${page}: ${words.join(' ')}`
       const asTyped = { ...typed, options: given }
-      const whole = takesStrategy ? withStrategies(asTyped, { hasModel: true }) : asTyped
+      const whole = takesStrategy ? withStrategies(asTyped, { hasModel: takesModel }) : asTyped
       assert.doesNotThrow(() => settingsOf(whole, options, { env: {}, takesWords }), line)
       const end = argv.indexOf('--')
       if (name !== 'compare' || end < 0) continue

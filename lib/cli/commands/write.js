@@ -23,6 +23,7 @@ export const command = {
   },
   options: optionsOf('producer'),
   takesStrategy: true,
+  takesModel: true,
   words: () => strategyNames(),
   // Help and mistyped options do not wait for what only a run needs.
   work: async ({ settings: given, redact, as }) => {
