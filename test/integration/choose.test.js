@@ -45,9 +45,9 @@ test('the policy of a cache: the one that keeps what is asked for, by misses', a
     `${code}: ${stdout}\n${stderr}`,
   )
   assert.deepEqual([answer.asked.across, answer.asked.maxmemory], ['policies', '3MB'])
-  // Random eviction misses about 1.15 times as much; beside heavy load it may not be told.
+  // Random eviction misses about 1.15 times as much; beside heavy load it may not be told, or the rounds of one do not count.
   const [first, second] = answer.candidates
-  if (answer.state === 'best') assert.equal(first.name, 'allkeys-lru')
+  if (answer.state === 'best' && second.cost !== null) assert.equal(first.name, 'allkeys-lru', stdout)
   if (first.metrics.misses && second.metrics.misses)
     assert.ok(first.metrics.misses.value > 3 && second.metrics.misses.value < 40, stdout)
 })
