@@ -175,7 +175,9 @@ export const worked = async (
   const asTyped = typedLine(argv, [...options, ...passed])
   // A word for a model in another program is refused with the name here.
   const likeOther = Object.keys(ofStrategy?.likeOther ?? {})
-  const line = ofStrategy ? withStrategies(asTyped, { likeOther, hasModel: takesModel }) : asTyped
+  const line = ofStrategy
+    ? withStrategies(asTyped, { likeOther, filesAre: takesModel ? 'model' : undefined })
+    : asTyped
   if (line.help) {
     refuseTopic(line, strategies)
     const { helpText } = await import('../options/help.js')

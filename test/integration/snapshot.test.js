@@ -67,7 +67,7 @@ const saved = async (t, options) => {
     }
   }
   await redis.select(0)
-  // These are over before somebody looks at the file, and not before it is there.
+  // These are over before the profile looks at the file, and not before it is there.
   const last = redis.pipeline()
   for (let i = 0; i < 3; i++) last.pexpire(`session:${1000 + i}`, 1000 + i * 500)
   last.save()

@@ -114,7 +114,9 @@ describe('command lines parse', () => {
       const given = new Map([...typed.options].filter(([option, file]) => option !== 'file' || isThere(file)))
       const line = `${page}: ${words.join(' ')}`
       const asTyped = { ...typed, options: given }
-      const whole = takesStrategy ? withStrategies(asTyped, { hasModel: takesModel }) : asTyped
+      const whole = takesStrategy
+        ? withStrategies(asTyped, { filesAre: takesModel ? 'model' : undefined })
+        : asTyped
       assert.doesNotThrow(() => settingsOf(whole, options, { env: {}, takesWords }), line)
       const end = argv.indexOf('--')
       if (name !== 'compare' || end < 0) continue

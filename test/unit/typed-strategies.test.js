@@ -7,7 +7,8 @@ import { optionsOf } from '../../settings.js'
 
 const one = { likeOther: ['zset'] }
 const several = { areSeveral: true }
-const files = { ...several, areFiles: true }
+const model = { filesAre: /** @type {const} */ ('model') }
+const files = { ...several, filesAre: /** @type {const} */ ('strategy') }
 
 /** @param {string} line @param {Parameters<typeof withStrategies>[1]} taken */
 const read = (line, taken) => {
@@ -27,8 +28,8 @@ for (const [
   ['list ./feed.yaml', files, 'list,./feed.yaml'],
   // A file is what these plan or measure, not a candidate.
   ['./feed.yaml', several, ' | ./feed.yaml'],
-  ['./feed.yaml', { hasModel: true }, 'model ./feed.yaml'],
-  ['./feed.yaml --model other.yaml', { hasModel: true }, 'model other.yaml | ./feed.yaml'],
+  ['./feed.yaml', model, 'model ./feed.yaml'],
+  ['./feed.yaml --model other.yaml', model, 'model other.yaml | ./feed.yaml'],
   ['list --strategy set', one, 'set | list'],
   ['hunter2', one, ' | hunter2'],
 ]))
@@ -41,7 +42,7 @@ for (const [
 ] of /** @type {[string, Parameters<typeof withStrategies>[1], RegExp][]} */ ([
   ['sortedset', one, /^unexpected word on the command line \(not shown.*\); did you mean sorted-set\?$/],
   ['lst', several, /; did you mean list\?$/],
-  ['feed.yaml list', { hasModel: true }, /^one data model is played at a time/],
+  ['feed.yaml list', model, /^one data model is played at a time/],
   ['list set', one, /^one data model is played at a time; to play them in turn: millrace compare list set$/],
 ]))
   test(`${line} is refused, with what may have been meant`, () =>

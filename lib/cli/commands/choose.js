@@ -117,7 +117,7 @@ export const command = {
   options: chooseOptions,
   isPrivate: true,
   takesWords: true,
-  placed: async (line) => withStrategies(line, { areSeveral: true, areFiles: true }),
+  placed: async (line) => withStrategies(line, { areSeveral: true, filesAre: 'strategy' }),
   words: () => strategiesInBatches(),
   work: async ({ settings, typed, env, as }) => {
     /** @type {Values} */
